@@ -27,8 +27,8 @@ static void first_line(const PmStr *text, char *out, size_t size)
 	snprintf(out, size, "%.*s", (int)strcspn(s, "\n"), s);
 }
 
-/* Runs a program and appends what it prints. *refused (may be NULL) is 1, with PM_OK, when it ended with another status
- * than 0 and the caller wants to look at that itself. */
+/* Runs a program and appends what it prints. *refused (may be NULL) is 1, with PM_OK, when it ended with
+ * another status than 0 and the caller wants to look at that itself. */
 static PmStatus run(const char *const *argv, PmStr *out, PmStr *complaint, int *refused, PmErr *err)
 {
 	const PmLimits lim = { .seconds = program_seconds, .file_size = -1, .max_output = (int64_t)1 << 30 };
@@ -42,7 +42,8 @@ static PmStatus run(const char *const *argv, PmStr *out, PmStr *complaint, int *
 	st = pm_run(argv, NULL, 0, &lim, &r, &inner);
 	if (st == PM_E_ENV) {
 		st = pm_err(err, PM_E_ENV,
-			    "Slurm's program %s cannot be run (%s); use a machine from which jobs are submitted, or "
+			    "Slurm's program %s cannot be run (%s); use a machine from which jobs are "
+			    "submitted, or "
 			    "start passmith cluster work DIR on each machine.",
 			    argv[0], inner.text);
 	} else if (st) {
@@ -56,7 +57,8 @@ static PmStatus run(const char *const *argv, PmStr *out, PmStr *complaint, int *
 		pm_proc_describe(&r, &how);
 		first_line(r.errtext.len ? &r.errtext : &r.out, line, sizeof line);
 		st = pm_err(err, PM_E_ENV,
-			    "Slurm's program %s %s, and said \"%s\"; mend what it names (`scontrol ping` says whether "
+			    "Slurm's program %s %s, and said \"%s\"; mend what it names (`scontrol ping` "
+			    "says whether "
 			    "the controller answers), then give the same command again.",
 			    argv[0], how.s, line);
 	}
@@ -70,7 +72,8 @@ static PmStatus run(const char *const *argv, PmStr *out, PmStr *complaint, int *
 PmStatus pm_slurm_queue(const PmSlurm *s, PmSlurmElements *out, PmErr *err)
 {
 	char user[24];
-	const char *argv[] = { "squeue", "-h", "-r", "-u", user, "-n", s->name, "-o", PM_SLURM_QUEUE_FORMAT, NULL };
+	const char *argv[] = { "squeue", "-h", "-r", "-u", user, "-n", s->name, "-o", PM_SLURM_QUEUE_FORMAT,
+			       NULL };
 	PmStr text = PM_STR_INIT;
 	PmStatus st;
 
@@ -94,7 +97,8 @@ PmStatus pm_slurm_ended(const PmSlurm *s, PmSlurmElements *out, int *known, PmEr
 	for (size_t i = 0; i < s->job.n; i++)
 		pm_str_addf(&ids, "%s%lld", i ? "," : "", (long long)s->job.v[i].id);
 	if (s->job.n) {
-		const char *argv[] = { "sacct", "-n", "-P", "-X", "-j", ids.s, "-o", PM_SLURM_ENDED_FORMAT, NULL };
+		const char *argv[] = { "sacct", "-n", "-P", "-X", "-j", ids.s, "-o", PM_SLURM_ENDED_FORMAT,
+				       NULL };
 
 		/* A cluster may have no accounting, and a machine no sacct: then it is not known. */
 		st = run(argv, &text, &complaint, &refused, &inner);
@@ -130,7 +134,8 @@ static PmStatus lock(const PmSlurm *s, PmStr *path, PmErr *err)
 	}
 	(void)pm_read_file(path->s, sizeof text, &old, NULL);
 	pm_err(err, PM_E_ENV,
-	       "Another process submits jobs of this plan (%s says: %s); wait for it, or remove the file when that "
+	       "Another process submits jobs of this plan (%s says: %s); wait for it, or remove the file "
+	       "when that "
 	       "process has ended.",
 	       path->s, old.s);
 	pm_str_release(&old);
@@ -151,7 +156,8 @@ static PmStatus max_array(int64_t *max, PmErr *err)
 }
 
 /* sbatch with two more words: an option in front of the script, and its argument behind it or NULL. */
-static PmStatus sbatch(PmSlurm *s, const char *option, const char *script, const char *arg, PmSlurmJob job, PmErr *err)
+static PmStatus sbatch(PmSlurm *s, const char *option, const char *script, const char *arg, PmSlurmJob job,
+		       PmErr *err)
 {
 	PmStr path = PM_STR_INIT, text = PM_STR_INIT;
 	const char *argv[] = { "sbatch", "--parsable", option, NULL, arg, NULL };
@@ -200,10 +206,10 @@ static int by_shard(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Those of the shards that no queued element has. *unknown is 1 when elements are queued that were never noted, so that
- * nobody can say which shards they have. */
-static size_t not_queued(const PmSlurm *s, const PmSlurmElements *q, const int64_t *shards, size_t n, int64_t *out,
-			 size_t *queued, int *unknown)
+/* Those of the shards that no queued element has. *unknown is 1 when elements are queued that were never
+ * noted, so that nobody can say which shards they have. */
+static size_t not_queued(const PmSlurm *s, const PmSlurmElements *q, const int64_t *shards, size_t n,
+			 int64_t *out, size_t *queued, int *unknown)
 {
 	int64_t *have = pm_xcalloc(q->list.n + 1, sizeof *have);
 	size_t k = 0;
@@ -236,9 +242,10 @@ static PmStatus cancel_job(int64_t id, PmErr *err)
 	return st;
 }
 
-/* After all arrays that are queued now and those that were submitted from number `from` on; in place of collecting jobs
- * that wait for fewer. */
-static PmStatus submit_collect(PmSlurm *s, const PmSlurmElements *q, size_t from, PmSlurmSubmitted *out, PmErr *err)
+/* After all arrays that are queued now and those that were submitted from number `from` on; in place of
+ * collecting jobs that wait for fewer. */
+static PmStatus submit_collect(PmSlurm *s, const PmSlurmElements *q, size_t from, PmSlurmSubmitted *out,
+			       PmErr *err)
 {
 	PmStr option = PM_STR_INIT;
 	PmStatus st = PM_OK;
@@ -264,8 +271,8 @@ static PmStatus submit_collect(PmSlurm *s, const PmSlurmElements *q, size_t from
 	return st;
 }
 
-static PmStatus submit(PmSlurm *s, const PmSlurmElements *q, const int64_t *list, size_t n, PmSlurmSubmitted *out,
-		       PmErr *err)
+static PmStatus submit(PmSlurm *s, const PmSlurmElements *q, const int64_t *list, size_t n,
+		       PmSlurmSubmitted *out, PmErr *err)
 {
 	size_t from = s->job.n;
 	int64_t max = 0;
@@ -280,7 +287,8 @@ static PmStatus submit(PmSlurm *s, const PmSlurmElements *q, const int64_t *list
 	return st ? st : submit_collect(s, q, from, out, err);
 }
 
-PmStatus pm_slurm_submit(PmSlurm *s, const int64_t *shards, size_t n, int beside, PmSlurmSubmitted *out, PmErr *err)
+PmStatus pm_slurm_submit(PmSlurm *s, const int64_t *shards, size_t n, int beside, PmSlurmSubmitted *out,
+			 PmErr *err)
 {
 	int64_t *list = pm_xcalloc(n + 1, sizeof *list);
 	PmSlurmElements q = { 0 };

@@ -84,12 +84,15 @@ PmStatus pm_slurm_read(const char *path, const char *text, size_t n, PmSlurm *ou
 
 	if (st)
 		return pm_err_ctx(err, "%s", path);
-	ok = cJSON_IsObject(j) && pm_json_i64(j, "format", 0) == FORMAT && is_name(pm_json_str(j, "name", ""));
+	ok = cJSON_IsObject(j) && pm_json_i64(j, "format", 0) == FORMAT &&
+	     is_name(pm_json_str(j, "name", ""));
 	out->at_once = ok ? pm_json_i64(j, "at_once", -1) : -1;
 	if (!ok || out->at_once < 0 || !read_jobs(cJSON_GetObjectItemCaseSensitive(j, "jobs"), out))
 		st = pm_err(err, PM_E_INVALID,
-			    "%s is no list of jobs of this program (format %d, a name \"passmith-\" and 12 hexadecimal "
-			    "digits, jobs with id and first); look with squeue what runs, and take the file from where "
+			    "%s is no list of jobs of this program (format %d, a name \"passmith-\" and 12 "
+			    "hexadecimal "
+			    "digits, jobs with id and first); look with squeue what runs, and take the file "
+			    "from where "
 			    "the plan was made.",
 			    path, FORMAT);
 	else
@@ -108,7 +111,8 @@ PmStatus pm_slurm_open(const char *dir, PmSlurm *out, PmErr *err)
 	jobs_path(dir, &path);
 	if (!pm_path_exists(path.s))
 		st = pm_err(err, PM_E_NOT_FOUND,
-			    "There is no %s; make the plan with this version of passmith cluster plan.", path.s);
+			    "There is no %s; make the plan with this version of passmith cluster plan.",
+			    path.s);
 	else
 		st = pm_read_file(path.s, FILE_MAX, &text, err);
 	if (!st)

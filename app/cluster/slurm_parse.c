@@ -34,10 +34,11 @@ static PmStatus each_line(const char *program, const char *text, int (*fn)(char 
 		memcpy(line, text, fits);
 		line[fits] = '\0';
 		if (n && (n != fits || !fn(line, out)))
-			return pm_err(err, PM_E_INVALID,
-				      "%s printed \"%.*s\", which is not what it was asked for; look which %s is "
-				      "found on PATH, and take Slurm's own.",
-				      program, (int)(n < SHOWN ? n : SHOWN), text, program);
+			return pm_err(
+				err, PM_E_INVALID,
+				"%s printed \"%.*s\", which is not what it was asked for; look which %s is "
+				"found on PATH, and take Slurm's own.",
+				program, (int)(n < SHOWN ? n : SHOWN), text, program);
 	}
 	return PM_OK;
 }
@@ -136,10 +137,11 @@ PmStatus pm_slurm_parse_job(const char *text, int64_t *job, PmErr *err)
 
 	if (n && *job > 0 && (n == line || text[n] == ';') && (!text[line] || !text[line + 1]))
 		return PM_OK;
-	return pm_err(err, PM_E_INVALID,
-		      "sbatch printed \"%.120s\", which is no number of a job; look with squeue whether it was "
-		      "taken, and take Slurm's own sbatch.",
-		      text);
+	return pm_err(
+		err, PM_E_INVALID,
+		"sbatch printed \"%.120s\", which is no number of a job; look with squeue whether it was "
+		"taken, and take Slurm's own sbatch.",
+		text);
 }
 
 PmStatus pm_slurm_parse_max_array(const char *text, int64_t *max, PmErr *err)
@@ -152,7 +154,8 @@ PmStatus pm_slurm_parse_max_array(const char *text, int64_t *max, PmErr *err)
 		if (number(s, max) && *max > 1)
 			return PM_OK;
 	}
-	return pm_err(err, PM_E_INVALID,
-		      "scontrol show config does not say how large an array of jobs may be (MaxArraySize above 1); "
-		      "ask who runs the cluster to permit arrays.");
+	return pm_err(
+		err, PM_E_INVALID,
+		"scontrol show config does not say how large an array of jobs may be (MaxArraySize above 1); "
+		"ask who runs the cluster to permit arrays.");
 }

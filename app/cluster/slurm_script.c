@@ -22,10 +22,11 @@ static PmStatus check_line(const char *option, const char *s, PmErr *err)
 {
 	for (; s && *s; s++)
 		if ((unsigned char)*s < ' ' || *s == 0x7f)
-			return pm_err(err, PM_E_INVALID,
-				      "%s has a character that cannot stand in one line of a script; write it "
-				      "without line ends and control characters.",
-				      option);
+			return pm_err(
+				err, PM_E_INVALID,
+				"%s has a character that cannot stand in one line of a script; write it "
+				"without line ends and control characters.",
+				option);
 	return PM_OK;
 }
 
@@ -36,7 +37,8 @@ static PmStatus check(const PmSlurmOpts *o, PmErr *err)
 
 	if (!st && strpbrk(o->dir, "\"\\"))
 		st = pm_err(err, PM_E_INVALID,
-			    "The path %s has a character (\" or \\) that Slurm's names of files cannot have; make "
+			    "The path %s has a character (\" or \\) that Slurm's names of files cannot have; "
+			    "make "
 			    "the plan in another folder.",
 			    o->dir);
 	if (!st)
@@ -102,12 +104,14 @@ PmStatus pm_slurm_element_script(const PmSlurmOpts *o, PmStr *out, PmErr *err)
 
 	if (st)
 		return st;
-	pm_str_addf(out,
-		    "#!/bin/sh\n# element.sh - one shard of a plan, as an element of an array of jobs of Slurm.\n"
-		    "#\n# passmith cluster submit gives the shards of the array's element 0 as the argument, 0 without "
-		    "one, and the array that is missing.\n"
-		    "#SBATCH --job-name=%s\n",
-		    o->name);
+	pm_str_addf(
+		out,
+		"#!/bin/sh\n# element.sh - one shard of a plan, as an element of an array of jobs of Slurm.\n"
+		"#\n# passmith cluster submit gives the shards of the array's element 0 as the argument, 0 "
+		"without "
+		"one, and the array that is missing.\n"
+		"#SBATCH --job-name=%s\n",
+		o->name);
 	add_array(o, out);
 	if (o->gres && *o->gres)
 		pm_str_addf(out, "#SBATCH --gres=%s\n", o->gres);
@@ -118,13 +122,15 @@ PmStatus pm_slurm_element_script(const PmSlurmOpts *o, PmStr *out, PmErr *err)
 	add_site(o, out);
 	pm_str_add(out, "\nshard=$((${1:-0} + SLURM_ARRAY_TASK_ID))\n");
 	add_setup(o, out);
-	pm_str_add(out,
-		   "echo \"shard $shard: job $SLURM_JOB_ID, element $SLURM_ARRAY_TASK_ID, node $SLURMD_NODENAME,"
-		   " restarts ${SLURM_RESTART_COUNT:-0}\"\n\n"
-		   "# USR1 comes 90 seconds before the time limit: the worker publishes what is finished and ends.\n"
-		   "worker=\nasked=\n"
-		   "ask() { asked=$1; [ -z \"$worker\" ] || kill -s \"$1\" \"$worker\" 2>/dev/null; }\n"
-		   "trap 'ask USR1' USR1\ntrap 'ask TERM' TERM\n");
+	pm_str_add(
+		out,
+		"echo \"shard $shard: job $SLURM_JOB_ID, element $SLURM_ARRAY_TASK_ID, node $SLURMD_NODENAME,"
+		" restarts ${SLURM_RESTART_COUNT:-0}\"\n\n"
+		"# USR1 comes 90 seconds before the time limit: the worker publishes what is finished and "
+		"ends.\n"
+		"worker=\nasked=\n"
+		"ask() { asked=$1; [ -z \"$worker\" ] || kill -s \"$1\" \"$worker\" 2>/dev/null; }\n"
+		"trap 'ask USR1' USR1\ntrap 'ask TERM' TERM\n");
 	if (o->launch && *o->launch)
 		pm_str_addf(out, "%s ", o->launch);
 	pm_str_addf(out,
@@ -136,13 +142,15 @@ PmStatus pm_slurm_element_script(const PmSlurmOpts *o, PmStr *out, PmErr *err)
 		    "while kill -0 \"$worker\" 2>/dev/null; do\n\twait \"$worker\"\n\tcode=$?\ndone\n\n"
 		    "if [ \"$asked\" = USR1 ] && [ \"$code\" -ne 0 ]; then\n"
 		    "\tif [ \"${SLURM_RESTART_COUNT:-0}\" -ge %d ]; then\n"
-		    "\t\techo \"shard $shard: not finished after $SLURM_RESTART_COUNT restarts; give more time with "
+		    "\t\techo \"shard $shard: not finished after $SLURM_RESTART_COUNT restarts; give more "
+		    "time with "
 		    "sbatch --time, then: passmith cluster resume\"\n"
 		    "\telif scontrol requeue \"$SLURM_JOB_ID\"; then\n"
 		    "\t\techo \"shard $shard: queued again\"\n"
 		    "\t\texit 0\n"
 		    "\telse\n"
-		    "\t\techo \"shard $shard: cannot be queued again by scontrol; then: passmith cluster resume\"\n"
+		    "\t\techo \"shard $shard: cannot be queued again by scontrol; then: passmith cluster "
+		    "resume\"\n"
 		    "\tfi\nfi\nexit \"$code\"\n",
 		    PM_SLURM_MAX_RESTARTS);
 	return PM_OK;
@@ -155,7 +163,8 @@ PmStatus pm_slurm_collect_script(const PmSlurmOpts *o, PmStr *out, PmErr *err)
 	if (st)
 		return st;
 	pm_str_addf(out,
-		    "#!/bin/sh\n# collect.sh - makes one database of the results, after the elements of the array have "
+		    "#!/bin/sh\n# collect.sh - makes one database of the results, after the elements of the "
+		    "array have "
 		    "ended.\n#SBATCH --job-name=%s\n#SBATCH --requeue\n#SBATCH --open-mode=append\n",
 		    o->name);
 	add_log(o, "collect_%j.log", out);

@@ -21,7 +21,7 @@ typedef struct PmClusterCmd {
 	/* plan: for Slurm (app/cluster/slurm_text.h) */
 	const char *gres, *constraint, *sbatch, *setup, *launch, *program;
 	int64_t at_once;
-	int no;    /* the answer is no: exit code 1 */
+	int no; /* the answer is no: exit code 1 */
 } PmClusterCmd;
 
 typedef PmStatus (*PmClusterVerb)(PmClusterCmd *c, PmErr *err);

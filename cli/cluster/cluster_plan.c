@@ -81,7 +81,9 @@ static void say_plan(const PmClusterPlan *p)
 static PmSlurmOpts slurm_opts(const PmClusterCmd *c)
 {
 	PmSlurmOpts o = { .program = c->program,
-			  .gres = c->gres ? c->gres : strcmp(c->device, "emu") ? "gpu:1" : NULL,
+			  .gres = c->gres                    ? c->gres
+				  : strcmp(c->device, "emu") ? "gpu:1"
+							     : NULL,
 			  .constraint = c->constraint,
 			  .site = c->sbatch,
 			  .setup = c->setup,

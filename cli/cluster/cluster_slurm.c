@@ -10,8 +10,8 @@
 
 /* ---- submit, and resume of what was submitted ---- */
 
-static PmStatus submit_missing(PmClusterCmd *c, PmSlurm *slurm, int beside, PmSlurmSubmitted *did, size_t *missing,
-			       PmErr *err)
+static PmStatus submit_missing(PmClusterCmd *c, PmSlurm *slurm, int beside, PmSlurmSubmitted *did,
+			       size_t *missing, PmErr *err)
 {
 	PmClusterPlan plan = { 0 };
 	PmShardClaim *claim = NULL;
@@ -50,11 +50,12 @@ static cJSON *submitted_json(const PmSlurm *slurm, const PmSlurmSubmitted *did)
 static void say_submitted(const PmSlurm *slurm, const PmSlurmSubmitted *did, size_t missing)
 {
 	if (did->elements)
-		printf("Slurm: %zu elements in %zu arrays are submitted as %s; job %lld collects afterwards\n",
+		printf("Slurm: %zu elements in %zu arrays are submitted as %s; job %lld collects "
+		       "afterwards\n",
 		       did->elements, did->arrays, slurm->name, (long long)did->collect);
 	else if (did->queued)
-		printf("Slurm: nothing is submitted, since %zu elements of %s are queued already\n", did->queued,
-		       slurm->name);
+		printf("Slurm: nothing is submitted, since %zu elements of %s are queued already\n",
+		       did->queued, slurm->name);
 	else if (!missing)
 		printf("Slurm: nothing is submitted, since all shards are done\n");
 }
@@ -111,7 +112,8 @@ PmStatus pm_cluster_verb_cancel(PmClusterCmd *c, PmErr *err)
 	if (!st)
 		st = pm_slurm_cancel(&slurm, &n, err);
 	if (!st && !pm_cli_json) {
-		printf("Slurm: %zu elements and jobs of %s are cancelled; what they published stays\n", n, slurm.name);
+		printf("Slurm: %zu elements and jobs of %s are cancelled; what they published stays\n", n,
+		       slurm.name);
 	} else if (!st) {
 		cJSON *j = cJSON_CreateObject();
 
@@ -143,7 +145,8 @@ static cJSON *element_json(const PmSlurm *slurm, const PmSlurmElement *e)
 
 static int is_bad(const PmSlurmElement *e)
 {
-	static const char *const good[] = { "COMPLETED", "RUNNING", "PENDING", "REQUEUED", "SUSPENDED", "COMPLETING" };
+	static const char *const good[] = { "COMPLETED", "RUNNING",   "PENDING",
+					    "REQUEUED",  "SUSPENDED", "COMPLETING" };
 
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
 		if (!strcmp(e->state, good[i]))

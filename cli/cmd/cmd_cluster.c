@@ -107,7 +107,8 @@ int pm_cmd_cluster(const PmCmd *cmd, int argc, char **argv)
 		{ "--at-once", PM_OPT_COUNT, &c.at_once,
 		  "plan: elements that Slurm runs at once (default 64, 0 = any number)" },
 		{ "--sbatch", PM_OPT_STR, &c.sbatch,
-		  "OPTIONS  plan: more options of sbatch, written --sbatch=\"--partition=gpu --time=2:00:00\"" },
+		  "OPTIONS  plan: more options of sbatch, written --sbatch=\"--partition=gpu "
+		  "--time=2:00:00\"" },
 		{ "--setup", PM_OPT_STR, &c.setup,
 		  "LINE  plan: line of shell before the program on a node, as \"module load cuda\"" },
 		{ "--launch", PM_OPT_STR, &c.launch,
@@ -134,9 +135,8 @@ int pm_cmd_cluster(const PmCmd *cmd, int argc, char **argv)
 		c.dir = plans ? out : args.list.n > 1 ? args.list.v[1] : NULL;
 		if (verb == N_VERBS || args.list.n != (plans ? 1u : 2u) || (!plans && out))
 			code = pm_cli_usage(
-				cmd,
-				"Say cluster plan -o DIR, or cluster work, status, collect, resume, "
-				"submit or cancel DIR.");
+				cmd, "Say cluster plan -o DIR, or cluster work, status, collect, resume, "
+				     "submit or cancel DIR.");
 		else
 			code = plans ? check_plan(cmd, &c) : 0;
 		if (!code)

@@ -257,13 +257,15 @@ bed_restart_controller()
 	bed_wait "the restarted slurmctld" bed_controller_answers
 }
 
-# A requeued job is held back for as long as the credential of its last run is valid.
+# A requeued job is held back for as long as the credential of its last run is valid. Before that run has ended (each has a
+# socket in the folder of its node) it may not begin: slurmd would refuse it, and its node would be drained.
 bed_hasten()
 {
 	local id
 
 	for id in $(squeue -h -r -t PENDING -o '%A %r' 2>/dev/null | sed -n 's/ BeginTime$//p'); do
-		scontrol update "JobId=$id" StartTime=now >/dev/null 2>&1
+		[ -n "$(find "$bed/spool" -name "*_$id.*" -print -quit 2>/dev/null)" ] ||
+			scontrol update "JobId=$id" StartTime=now >/dev/null 2>&1
 	done
 	return 0
 }

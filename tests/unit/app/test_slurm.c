@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_slurm.c - Slurm as text: what its programs printed (tests/golden/slurm, Slurm 22.05), what they never should, and
- * the scripts of a plan. */
+/* test_slurm.c - Slurm as text: what its programs printed (tests/golden/slurm, Slurm 22.05), what they never
+ * should, and the scripts of a plan. */
 #include "app/cluster/slurm.h"
 
 #include "base/sys/io.h"
@@ -24,8 +24,8 @@ static void read_golden(const char *name, PmStr *out)
 		fail_msg("%s", err.text);
 }
 
-static void assert_element(const PmSlurmElement *e, int64_t job, int64_t index, const char *state, const char *node,
-			   const char *why)
+static void assert_element(const PmSlurmElement *e, int64_t job, int64_t index, const char *state,
+			   const char *node, const char *why)
 {
 	assert_int_equal(e->job, job);
 	assert_int_equal(e->index, index);
@@ -59,7 +59,8 @@ static void how_elements_ended_is_read(void **state)
 
 	(void)state;
 	read_golden("sacct.txt", &text);
-	pm_str_add(&text, "1_[10-99%6]|PENDING|0:0|None assigned\n7|TIMEOUT|0:0|n[1-2]\n8|OUT_OF_MEMORY|0:125|n2\n");
+	pm_str_add(&text,
+		   "1_[10-99%6]|PENDING|0:0|None assigned\n7|TIMEOUT|0:0|n[1-2]\n8|OUT_OF_MEMORY|0:125|n2\n");
 	assert_int_equal(pm_slurm_parse_ended(text.s, &q, NULL), PM_OK);
 	assert_int_equal(q.list.n, 12);
 	assert_element(&q.list.v[0], 1, 0, "FAILED", "n1", "exit code 3");
@@ -75,7 +76,8 @@ static void how_elements_ended_is_read(void **state)
 
 static void the_largest_array_is_read(void **state)
 {
-	static const char *const bad[] = { "", "MaxArraySize", "MaxArraySize = 0", "MaxArraySize = x", "MaxArraySize = 1" };
+	static const char *const bad[] = { "", "MaxArraySize", "MaxArraySize = 0", "MaxArraySize = x",
+					   "MaxArraySize = 1" };
 	PmStr text = PM_STR_INIT;
 	int64_t max;
 
@@ -90,8 +92,10 @@ static void the_largest_array_is_read(void **state)
 
 static void the_number_of_a_job_is_read(void **state)
 {
-	static const char *const bad[] = { "", "\n", "0\n", "-1\n", "12x\n", "Submitted batch job 12\n", "12\n13\n",
-					   "99999999999999999999\n" };
+	static const char *const bad[] = { "",         "\n",
+					   "0\n",      "-1\n",
+					   "12x\n",    "Submitted batch job 12\n",
+					   "12\n13\n", "99999999999999999999\n" };
 	int64_t job;
 
 	(void)state;
@@ -175,19 +179,21 @@ static PmSlurmOpts some_opts(void)
 
 static void the_script_has_what_the_plan_says(void **state)
 {
-	static const char *const want[] = { "#SBATCH --job-name=passmith-0123456789ab\n",
-					    "#SBATCH --array=0-49%8\n",
-					    "#SBATCH --gres=gpu:1\n",
-					    "#SBATCH --constraint=\"h200&ib\"\n",
-					    "#SBATCH --requeue\n",
-					    "#SBATCH --signal=B:USR1@90\n",
-					    "#SBATCH --open-mode=append\n",
-					    "#SBATCH --output=\"/data/it's 100%%/slurm/%A_%a.log\"\n",
-					    "#SBATCH --partition=gpu --time=2:00:00\n",
-					    "\ndir='/data/it'\\''s 100%'\n",
-					    "\nprogram='/opt/pass mith'\n",
-					    "\nmodule load cuda\n",
-					    "\napptainer exec --nv p.sif \"$program\" cluster work \"$dir\"" };
+	static const char *const want[] = {
+		"#SBATCH --job-name=passmith-0123456789ab\n",
+		"#SBATCH --array=0-49%8\n",
+		"#SBATCH --gres=gpu:1\n",
+		"#SBATCH --constraint=\"h200&ib\"\n",
+		"#SBATCH --requeue\n",
+		"#SBATCH --signal=B:USR1@90\n",
+		"#SBATCH --open-mode=append\n",
+		"#SBATCH --output=\"/data/it's 100%%/slurm/%A_%a.log\"\n",
+		"#SBATCH --partition=gpu --time=2:00:00\n",
+		"\ndir='/data/it'\\''s 100%'\n",
+		"\nprogram='/opt/pass mith'\n",
+		"\nmodule load cuda\n",
+		"\napptainer exec --nv p.sif \"$program\" cluster work \"$dir\""
+	};
 	PmSlurmOpts o = some_opts();
 	PmStr out = PM_STR_INIT;
 
@@ -205,7 +211,8 @@ static void the_script_has_what_the_plan_says(void **state)
 	assert_non_null(strstr(out.s, "--array=0-49\n"));
 	pm_str_clear(&out);
 	assert_int_equal(pm_slurm_collect_script(&o, &out, NULL), PM_OK);
-	assert_non_null(strstr(out.s, "exec apptainer exec --nv p.sif \"$program\" cluster collect \"$dir\"\n"));
+	assert_non_null(
+		strstr(out.s, "exec apptainer exec --nv p.sif \"$program\" cluster collect \"$dir\"\n"));
 	pm_str_release(&out);
 }
 
@@ -217,7 +224,8 @@ static void texts_that_would_break_out_of_a_line_are_refused(void **state)
 	(void)state;
 	for (int i = 0; i < 7; i++) {
 		PmSlurmOpts o = some_opts();
-		const char **texts[] = { &o.dir, &o.program, &o.gres, &o.constraint, &o.site, &o.setup, &o.launch };
+		const char **texts[] = { &o.dir,  &o.program, &o.gres,  &o.constraint,
+					 &o.site, &o.setup,   &o.launch };
 
 		*texts[i] = "--a\nrm -rf x";
 		assert_int_equal(pm_slurm_element_script(&o, &out, NULL), PM_E_INVALID);
@@ -248,17 +256,22 @@ static PmStatus read_jobs(const char *text, PmSlurm *s)
 
 static void jobs_are_read_and_what_is_damaged_is_refused(void **state)
 {
-	static const char good[] = "{\"format\": 1, \"name\": \"passmith-0123456789ab\", \"at_once\": 8, \"jobs\": ["
-				   "{\"id\": 12, \"first\": 1000, \"collects\": false},"
-				   "{\"id\": 13, \"first\": 0, \"collects\": true}]}";
+	static const char good[] =
+		"{\"format\": 1, \"name\": \"passmith-0123456789ab\", \"at_once\": 8, \"jobs\": ["
+		"{\"id\": 12, \"first\": 1000, \"collects\": false},"
+		"{\"id\": 13, \"first\": 0, \"collects\": true}]}";
 	static const char *const bad[] = {
-		"", "[]", "{}", "{\"format\": 2, \"name\": \"passmith-0123456789ab\", \"at_once\": 8, \"jobs\": []}",
+		"",
+		"[]",
+		"{}",
+		"{\"format\": 2, \"name\": \"passmith-0123456789ab\", \"at_once\": 8, \"jobs\": []}",
 		"{\"format\": 1, \"name\": \"passmith-0123456789a\", \"at_once\": 8, \"jobs\": []}",
 		"{\"format\": 1, \"name\": \"passmith-0123456789ab,x\", \"at_once\": 8, \"jobs\": []}",
 		"{\"format\": 1, \"name\": \"\", \"at_once\": 8, \"jobs\": []}",
 		"{\"format\": 1, \"name\": \"passmith-0123456789ab\", \"at_once\": -1, \"jobs\": []}",
 		"{\"format\": 1, \"name\": \"passmith-0123456789ab\", \"at_once\": 8}",
-		"{\"format\": 1, \"name\": \"passmith-0123456789ab\", \"at_once\": 8, \"jobs\": [{\"id\": -3, \"first\": 0}]}",
+		"{\"format\": 1, \"name\": \"passmith-0123456789ab\", \"at_once\": 8, \"jobs\": [{\"id\": "
+		"-3, \"first\": 0}]}",
 		"{\"format\": 1, \"name\": \"passmith-0123456789ab\", \"at_once\": 8, \"jobs\": [7]}"
 	};
 	PmSlurmElement e = { .job = 12, .index = 3 };

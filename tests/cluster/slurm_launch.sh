@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # slurm_launch.sh FOLDER PROGRAM cluster work DIR --shard K - starts a worker as `plan --launch` has it done, and does to it
-# what tests/cluster/slurm.sh has laid down in FOLDER for the first run of shard K that gets so far:
+# what tests/cluster/slurm.sh has laid down in FOLDER for shard K:
 #
 #   open          not there: waits for it, or for a signal, which ends it
-#   full/K        no file may become larger than 64 KiB
+#   full/K        as long as it is there no file may become larger than 64 KiB
 #   kill/K        its content: milliseconds, and "worker" (with all that it started) or "element" (the shell that Slurm
-#                 started too): SIGKILL after them. A worker that is finished by then still counts as killed.
-# What was done is noted by renaming full/K to did/full.K and kill/K to did/kill.K.
+#                 started too): SIGKILL after them. A worker that is finished by then still counts as killed. It is for one
+#                 run, which renames it to did/kill.K.
 set -u
 faults=$1
 shift
@@ -15,7 +15,7 @@ shard=${*: -1}
 
 # exec: Slurm's script signals this process.
 until [ -e "$faults/open" ]; do sleep 0.1; done
-if mv "$faults/full/$shard" "$faults/did/full.$shard" 2>/dev/null; then
+if [ -e "$faults/full/$shard" ]; then
 	ulimit -f 64
 	exec "$@"
 fi

@@ -260,20 +260,22 @@ static void jobs_are_read_and_what_is_damaged_is_refused(void **state)
 		"{\"format\": 1, \"name\": \"passmith-0123456789ab\", \"at_once\": 8, \"jobs\": ["
 		"{\"id\": 12, \"first\": 1000, \"collects\": false},"
 		"{\"id\": 13, \"first\": 0, \"collects\": true}]}";
-	static const char *const bad[] = {
-		"",
-		"[]",
-		"{}",
-		"{\"format\": 2, \"name\": \"passmith-0123456789ab\", \"at_once\": 8, \"jobs\": []}",
-		"{\"format\": 1, \"name\": \"passmith-0123456789a\", \"at_once\": 8, \"jobs\": []}",
-		"{\"format\": 1, \"name\": \"passmith-0123456789ab,x\", \"at_once\": 8, \"jobs\": []}",
-		"{\"format\": 1, \"name\": \"\", \"at_once\": 8, \"jobs\": []}",
-		"{\"format\": 1, \"name\": \"passmith-0123456789ab\", \"at_once\": -1, \"jobs\": []}",
-		"{\"format\": 1, \"name\": \"passmith-0123456789ab\", \"at_once\": 8}",
-		"{\"format\": 1, \"name\": \"passmith-0123456789ab\", \"at_once\": 8, \"jobs\": [{\"id\": "
-		"-3, \"first\": 0}]}",
-		"{\"format\": 1, \"name\": \"passmith-0123456789ab\", \"at_once\": 8, \"jobs\": [7]}"
+	/* What stands in a file: format, name, and the rest. */
+	static const struct {
+		int format;
+		const char *name, *rest;
+	} bad[] = {
+		{ 2, "passmith-0123456789ab", "\"at_once\": 8, \"jobs\": []" },
+		{ 1, "passmith-0123456789a", "\"at_once\": 8, \"jobs\": []" },
+		{ 1, "passmith-0123456789ab,x", "\"at_once\": 8, \"jobs\": []" },
+		{ 1, "", "\"at_once\": 8, \"jobs\": []" },
+		{ 1, "passmith-0123456789ab", "\"at_once\": -1, \"jobs\": []" },
+		{ 1, "passmith-0123456789ab", "\"at_once\": 8" },
+		{ 1, "passmith-0123456789ab", "\"at_once\": 8, \"jobs\": [7]" },
+		{ 1, "passmith-0123456789ab", "\"at_once\": 8, \"jobs\": [{\"id\": -3, \"first\": 0}]" },
 	};
+	static const char *const other[] = { "", "[]", "{}" };
+	PmStr text = PM_STR_INIT;
 	PmSlurmElement e = { .job = 12, .index = 3 };
 	PmSlurm s;
 
@@ -287,9 +289,17 @@ static void jobs_are_read_and_what_is_damaged_is_refused(void **state)
 	assert_int_equal(pm_slurm_shard(&s, &e), -1);
 	pm_slurm_release(&s);
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-		assert_int_equal(read_jobs(bad[i], &s), PM_E_INVALID);
+		pm_str_clear(&text);
+		pm_str_addf(&text, "{\"format\": %d, \"name\": \"%s\", %s}", bad[i].format, bad[i].name,
+			    bad[i].rest);
+		assert_int_equal(read_jobs(text.s, &s), PM_E_INVALID);
 		pm_slurm_release(&s);
 	}
+	for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+		assert_int_equal(read_jobs(other[i], &s), PM_E_INVALID);
+		pm_slurm_release(&s);
+	}
+	pm_str_release(&text);
 }
 
 int main(void)

@@ -267,6 +267,14 @@ bed_hasten()
 		[ -n "$(find "$bed/spool" -name "*_$id.*" -print -quit 2>/dev/null)" ] ||
 			scontrol update "JobId=$id" StartTime=now >/dev/null 2>&1
 	done
+	# slurmd forgets an ended run a moment later than that, and after a failure of its node nobody waits for it: then what an
+	# administrator does.
+	for id in $(sinfo -h -N -o '%N %E' 2>/dev/null | sed -n 's/ Duplicate jobid.*//p' | sort -u); do
+		scontrol update "NodeName=$id" State=RESUME >/dev/null 2>&1
+	done
+	for id in $(squeue -h -r -t PENDING -o '%A %r' 2>/dev/null | sed -n 's/ launch failed requeued held$//p'); do
+		scontrol release "$id" >/dev/null 2>&1
+	done
 	return 0
 }
 

@@ -2,7 +2,7 @@
 /* cluster_slurm.c - passmith cluster submit and cancel, and what status and resume say of Slurm. */
 #include "cli/cluster/cluster_slurm.h"
 
-#include "app/cluster/claims.h"
+#include "app/cluster/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,26 +10,36 @@
 
 /* ---- submit, and resume of what was submitted ---- */
 
+/* An item has no result, and is tried again. Claims do not say it: a worker may have died between its last
+ * result and the end of its claim. */
+static int is_missing(const PmClusterShard *s, const PmItemState *item)
+{
+	for (size_t i = 0; i < s->item.n; i++)
+		if (!item[s->item.v[i]].done && !pm_cluster_is_left(&item[s->item.v[i]]))
+			return 1;
+	return 0;
+}
+
 static PmStatus submit_missing(PmClusterCmd *c, PmSlurm *slurm, int beside, PmSlurmSubmitted *did,
 			       size_t *missing, PmErr *err)
 {
 	PmClusterPlan plan = { 0 };
-	PmShardClaim *claim = NULL;
+	PmItemState *item = NULL;
 	int64_t *shards = NULL;
 	PmStatus st = pm_cluster_plan_read(c->dir, &plan, err);
 
 	*missing = 0;
 	if (!st) {
-		claim = pm_xcalloc(plan.shard.n + 1, sizeof *claim);
+		item = pm_xcalloc(plan.item.n + 1, sizeof *item);
 		shards = pm_xcalloc(plan.shard.n + 1, sizeof *shards);
-		st = pm_claims_read(plan.dir, plan.shard.n, claim, err);
+		st = pm_items_read(&plan, item, err);
 	}
 	for (size_t i = 0; i < plan.shard.n && !st; i++)
-		if (claim[i].state != PM_CLAIM_DONE)
+		if (is_missing(&plan.shard.v[i], item))
 			shards[(*missing)++] = (int64_t)i;
 	if (!st)
 		st = pm_slurm_submit(slurm, shards, *missing, beside, did, err);
-	free(claim);
+	free(item);
 	free(shards);
 	pm_cluster_plan_release(&plan);
 	return st;

@@ -82,6 +82,14 @@ tap "with the number of their first shards"
 grep -q '^sbatch --parsable --dependency=afterany:12:12 .*collect.sh$' "$tmp/asked"
 tap "and a job that collects after both"
 
+# A worker that died between its last result and the end of its claim: nothing is missing, though the shard is pending.
+pm cluster work "$tmp/plan" --shard 0 --quiet
+mv "$tmp/plan/done/0" "$tmp/plan/pending/0"
+with_bin cluster resume "$tmp/plan"
+exits 0 "resume of a plan whose shard 0 has its results and no claim"
+grep -q '^sbatch --parsable --array=1-2%2 ' "$tmp/asked"
+tap "submits the others alone"
+
 program squeue 0 '77|1|PENDING||Priority'
 with_bin cluster resume "$tmp/plan"
 exits 0 "resume beside elements that were never noted"

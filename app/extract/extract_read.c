@@ -281,7 +281,7 @@ static void drop_copies(const Read *r)
 static PmStatus round_of(Read *r, const char *what, PmErr *err)
 {
 	PmPool pool = {
-		r->n_items, sizeof(Said), r->job->jobs, open_db, close_db, read_model, took_model, r
+		r->n_items, sizeof(Said), r->job->jobs, open_db, close_db, read_model, took_model, r, NULL
 	};
 	PmStatus st;
 

@@ -19,11 +19,11 @@
 
 enum {
 	WAITING,
-	RUNNING,
 	FINISHED,
-	FAILED,
-	REPORTED
-};                                 /* FAILED: the pool stops, nobody is told of the item */
+	FAILED, /* the pool stops, nobody is told of the item */
+	REPORTED,
+	RUNNING /* by worker 0, one more by worker 1, and so on: one word, as a worker may die at any time */
+};
 enum { STARTING, SERVING, ENDED }; /* of a worker */
 /* STARTS: how often a worker may die in its start; once may be chance. */
 enum { TEXT = 1024, MAX_JOBS = 256, POLL_NS = 20 * 1000 * 1000, STARTS = 3 };
@@ -32,9 +32,9 @@ enum { GIVE_BACK = 256 * 1024 };
 
 #define NO_SENTENCE "Work on %s failed with status %d and without a sentence about it."
 
-/* What all processes share: a header, the items' states and owners, their results. */
+/* What all processes share: a header, the items' states, their results. */
 typedef struct Shared {
-	atomic_size_t next;
+	atomic_size_t next; /* item; where workers are asked, items are found by their state instead */
 	atomic_int stage[MAX_JOBS]; /* by worker, of the process that runs now */
 	atomic_int failed;          /* a status; the first wins */
 	char text[TEXT];
@@ -46,7 +46,6 @@ typedef struct Run {
 	int (*is_over)(void *arg);
 	Shared *shared;
 	atomic_int *state; /* by item */
-	int *owner;        /* by item: worker */
 	char *results;
 	size_t bytes;
 	size_t low;              /* the items before it are all reported */
@@ -81,19 +80,18 @@ static void *result_of(const Run *r, size_t item)
 static PmStatus share(Run *r, PmErr *err)
 {
 	size_t n = r->p->n_items, head = (sizeof(Shared) + 63) / 64 * 64;
-	size_t states = (n * sizeof *r->state + 63) / 64 * 64, owners = (n * sizeof *r->owner + 63) / 64 * 64;
+	size_t states = (n * sizeof *r->state + 63) / 64 * 64;
 	char *m;
 
-	r->bytes = head + states + owners + n * r->p->result_size;
+	r->bytes = head + states + n * r->p->result_size;
 	m = mmap(NULL, r->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (m == MAP_FAILED)
 		return pm_err(err, PM_E_LIMIT, "Cannot share %zu bytes between processes: %s.", r->bytes,
 			      strerror(errno));
 	r->shared = (Shared *)(void *)m;
 	r->state = (atomic_int *)(void *)(m + head);
-	r->owner = (int *)(void *)(m + head + states);
-	r->results = m + head + states + owners;
-	r->kept = head + states + owners;
+	r->results = m + head + states;
+	r->kept = head + states;
 	return PM_OK;
 }
 
@@ -110,6 +108,83 @@ static void fail(Run *r, PmStatus st, const PmErr *err, const char *where)
 		snprintf(r->shared->text, TEXT, NO_SENTENCE, where, (int)st);
 }
 
+static void nap(void)
+{
+	const struct timespec t = { 0, POLL_NS };
+
+	nanosleep(&t, NULL);
+}
+
+static size_t count_waiting(const Run *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->p->n_items; i++)
+		n += atomic_load(&r->state[i]) == WAITING;
+	return n;
+}
+
+/* Items that no worker has begun, or that were given back. */
+static size_t count_left(const Run *r)
+{
+	size_t next = atomic_load(&r->shared->next);
+
+	return r->p->may ? count_waiting(r) : next < r->p->n_items ? r->p->n_items - next : 0;
+}
+
+/* Items that wait or that somebody works on, who may give them back. Each is looked at once: it may go from
+ * one to the other meanwhile. */
+static int any_unfinished(const Run *r)
+{
+	for (size_t i = 0; i < r->p->n_items; i++) {
+		int state = atomic_load(&r->state[i]);
+
+		if (state == WAITING || state >= RUNNING)
+			return 1;
+	}
+	return 0;
+}
+
+/* The first item that waits. 1 when it is this worker's now. */
+static int take_waiting(const Run *r, int worker, size_t *item)
+{
+	for (*item = 0; *item < r->p->n_items; ++*item) {
+		int waits = WAITING;
+
+		if (atomic_compare_exchange_strong(&r->state[*item], &waits, RUNNING + worker))
+			return 1;
+	}
+	return 0;
+}
+
+/* The same where workers are asked before each item: 0 when there is nothing more to do for this one. */
+static int take_allowed(const Run *r, int worker, size_t *item)
+{
+	while (!atomic_load(&r->shared->failed) && any_unfinished(r)) {
+		PmPoolMay may = count_waiting(r) ? r->p->may(r->p->arg, worker) : PM_POOL_LATER;
+
+		if (may == PM_POOL_NEVER)
+			return 0;
+		if (may == PM_POOL_TAKE && take_waiting(r, worker, item))
+			return 1;
+		nap();
+	}
+	return 0;
+}
+
+static int take_item(const Run *r, int worker, size_t *item)
+{
+	if (r->p->may)
+		return take_allowed(r, worker, item);
+	if (atomic_load(&r->shared->failed))
+		return 0;
+	*item = atomic_fetch_add(&r->shared->next, 1);
+	if (*item >= r->p->n_items)
+		return 0;
+	atomic_store(&r->state[*item], RUNNING + worker);
+	return 1;
+}
+
 /* The life of one worker process. */
 static void serve(Run *r, int worker)
 {
@@ -123,13 +198,14 @@ static void serve(Run *r, int worker)
 	if (p->start)
 		st = p->start(p->arg, worker, &err);
 	atomic_store(&r->shared->stage[worker], SERVING);
-	while (!st && !atomic_load(&r->shared->failed)) {
-		i = atomic_fetch_add(&r->shared->next, 1);
-		if (i >= p->n_items)
-			break;
-		r->owner[i] = worker;
-		atomic_store(&r->state[i], RUNNING);
+	while (!st && take_item(r, worker, &i)) {
 		st = p->work(p->arg, i, result_of(r, i), &err);
+		if (st == PM_DECLINED && p->may) {
+			memset(result_of(r, i), 0, p->result_size);
+			atomic_store(&r->state[i], WAITING);
+			st = PM_OK;
+			continue;
+		}
 		atomic_store(&r->state[i], st ? FAILED : FINISHED);
 		snprintf(where, sizeof where, "item %zu", i);
 	}
@@ -194,7 +270,7 @@ static PmStatus bury(Run *r, int worker, int status, PmErr *err)
 	if (stage == ENDED)
 		return PM_OK;
 	for (i = r->low; i < r->p->n_items && !st; i++) {
-		if (atomic_load(&r->state[i]) == RUNNING && r->owner[i] == worker)
+		if (atomic_load(&r->state[i]) == RUNNING + worker)
 			st = report(r, i, PM_POOL_DIED, err);
 	}
 	if (stage == STARTING) {
@@ -202,7 +278,7 @@ static PmStatus bury(Run *r, int worker, int status, PmErr *err)
 		if (++r->stillborn[worker] == STARTS)
 			return st;
 	}
-	if (!st && atomic_load(&r->shared->next) < r->p->n_items)
+	if (!st && count_left(r))
 		st = launch(r, worker, err);
 	return st;
 }
@@ -210,7 +286,7 @@ static PmStatus bury(Run *r, int worker, int status, PmErr *err)
 static PmStatus collect(Run *r, PmErr *err)
 {
 	size_t taken = atomic_load(&r->shared->next), i;
-	size_t end = taken < r->p->n_items ? taken : r->p->n_items;
+	size_t end = !r->p->may && taken < r->p->n_items ? taken : r->p->n_items;
 	PmStatus st = PM_OK;
 
 	for (i = r->low; i < end && !st; i++) {
@@ -224,7 +300,6 @@ static PmStatus collect(Run *r, PmErr *err)
 /* Waits until every process has ended, reporting items as they are finished. */
 static PmStatus watch(Run *r, PmErr *err)
 {
-	const struct timespec nap = { 0, POLL_NS };
 	PmStatus st = PM_OK;
 	int w, status, alive = 1;
 
@@ -244,7 +319,7 @@ static PmStatus watch(Run *r, PmErr *err)
 		if (alive && !st && r->is_over && r->is_over(r->p->arg))
 			st = pm_err(err, PM_DECLINED, "The work was given up before its end.");
 		if (alive && !st)
-			nanosleep(&nap, NULL);
+			nap();
 	}
 	return st;
 }
@@ -260,10 +335,18 @@ static PmStatus all_died(const Run *r, PmErr *err)
 		"left; use fewer with -j if memory is short, or one (-j 1) to see where it dies.",
 		STARTS, by_signal ? "by signal" : "with status",
 		by_signal ? WTERMSIG(r->last) : WEXITSTATUS(r->last),
-		r->p->n_items - atomic_load(&r->shared->next), r->p->n_items);
+		count_left(r), r->p->n_items);
 }
 
-/* Items that were taken by a process that died before it said so. */
+static int all_stillborn(const Run *r)
+{
+	for (int w = 0; w < r->p->jobs; w++)
+		if (r->stillborn[w] < STARTS)
+			return 0;
+	return 1;
+}
+
+/* Items that were taken by a process that died before it said so, and those that nobody would take. */
 static PmStatus report_lost(Run *r, PmErr *err)
 {
 	PmStatus st = collect(r, err);
@@ -271,11 +354,13 @@ static PmStatus report_lost(Run *r, PmErr *err)
 
 	if (st || atomic_load(&r->shared->failed))
 		return st;
-	if (atomic_load(&r->shared->next) < r->p->n_items)
+	if (count_left(r) && (!r->p->may || all_stillborn(r)))
 		return all_died(r, err);
 	for (i = r->low; i < r->p->n_items && !st; i++) {
-		if (atomic_load(&r->state[i]) != REPORTED)
-			st = report(r, i, PM_POOL_DIED, err);
+		int state = atomic_load(&r->state[i]);
+
+		if (state != REPORTED)
+			st = report(r, i, r->p->may && state == WAITING ? PM_POOL_LEFT : PM_POOL_DIED, err);
 	}
 	return st;
 }

@@ -15,7 +15,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum { PM_POOL_DONE, PM_POOL_DIED } PmPoolEnd;
+typedef enum {
+	PM_POOL_DONE,
+	PM_POOL_DIED,
+	PM_POOL_LEFT /* no process would take it; only where PmPool.may is given */
+} PmPoolEnd;
+
+/* What a worker may do now. */
+typedef enum {
+	PM_POOL_TAKE,  /* the next item */
+	PM_POOL_LATER, /* nothing yet: it is asked again */
+	PM_POOL_NEVER  /* nothing any more: it ends */
+} PmPoolMay;
 
 typedef struct PmPool {
 	size_t n_items, result_size;
@@ -26,10 +37,14 @@ typedef struct PmPool {
 	void (*stop)(void *arg);
 	/* In the process that works. `result` is zeroed before. A status other than PM_OK stops the pool. */
 	PmStatus (*work)(void *arg, size_t item, void *result, PmErr *err);
-	/* In the caller, in any order, once for each item whose work was PM_OK or that died with its process:
-	 * `result` is borrowed; may be NULL. */
+	/* In the caller, in any order, once for each item whose work was PM_OK, that died with its process, or
+	 * that nobody took: `result` is borrowed; may be NULL. */
 	PmStatus (*done)(void *arg, size_t item, PmPoolEnd end, const void *result, PmErr *err);
 	void *arg;
+	/* In the process that works, before each item; NULL = always PM_POOL_TAKE. With it `work` may give an item
+	 * back (PM_DECLINED): another worker, or this one again, takes it later. Workers then end when no item
+	 * is left that could still be given back. Not for pm_pool_run with one job. */
+	PmPoolMay (*may)(void *arg, int worker);
 } PmPool;
 
 /* Works on all items; returns the first status that was not PM_OK, with its sentence (with one of its own,

@@ -96,7 +96,7 @@ static void every_item_is_done_once(void **state)
 	(void)state;
 	for (jobs = 1; jobs <= 4; jobs++) {
 		Sum s = { .kill_at = SIZE_MAX, .fail_at = SIZE_MAX };
-		PmPool p = { N, sizeof(long), jobs, start, NULL, work, done, &s };
+		PmPool p = { N, sizeof(long), jobs, start, NULL, work, done, &s, NULL };
 
 		assert_int_equal(pm_pool_run(&p, NULL), PM_OK);
 		for (i = 0; i < N; i++)
@@ -110,7 +110,7 @@ static void every_item_is_done_once(void **state)
 static void a_process_that_dies_loses_its_item_only(void **state)
 {
 	Sum s = { .kill_at = 77, .fail_at = SIZE_MAX };
-	PmPool p = { N, sizeof(long), 3, start, NULL, work, done, &s };
+	PmPool p = { N, sizeof(long), 3, start, NULL, work, done, &s, NULL };
 	int i;
 
 	(void)state;
@@ -125,7 +125,7 @@ static void a_process_that_dies_loses_its_item_only(void **state)
 static void the_last_item_may_die_too(void **state)
 {
 	Sum s = { .kill_at = N - 1, .fail_at = SIZE_MAX };
-	PmPool p = { N, sizeof(long), 2, start, NULL, work, done, &s };
+	PmPool p = { N, sizeof(long), 2, start, NULL, work, done, &s, NULL };
 
 	(void)state;
 	assert_int_equal(pm_pool_run(&p, NULL), PM_OK);
@@ -143,7 +143,7 @@ static void a_failure_stops_all_and_keeps_its_sentence(void **state)
 	assert_ptr_not_equal(failing, MAP_FAILED);
 	for (jobs = 1; jobs <= 3; jobs += 2) {
 		Sum s = { .kill_at = SIZE_MAX, .fail_at = 50, .failing = failing };
-		PmPool p = { N, sizeof(long), jobs, start, NULL, work, done, &s };
+		PmPool p = { N, sizeof(long), jobs, start, NULL, work, done, &s, NULL };
 		PmErr err;
 
 		atomic_store(failing, 0);
@@ -187,7 +187,7 @@ static PmStatus add_status(void *arg, size_t item, PmPoolEnd end, const void *re
 static void what_a_process_starts_does_not_have_the_results(void **state)
 {
 	long seen = 0;
-	PmPool p = { 3, sizeof(long), 2, NULL, NULL, look_from_below, add_status, &seen };
+	PmPool p = { 3, sizeof(long), 2, NULL, NULL, look_from_below, add_status, &seen, NULL };
 
 	(void)state;
 	assert_int_equal(pm_pool_run(&p, NULL), PM_OK);
@@ -264,11 +264,108 @@ static void what_was_reported_is_held_no_longer(void **state)
 static void nothing_to_do_is_fine(void **state)
 {
 	Sum s = { .kill_at = SIZE_MAX, .fail_at = SIZE_MAX };
-	PmPool p = { 0, sizeof(long), 4, start, NULL, work, done, &s };
+	PmPool p = { 0, sizeof(long), 4, start, NULL, work, done, &s, NULL };
 
 	(void)state;
 	assert_int_equal(pm_pool_run(&p, NULL), PM_OK);
 	assert_true(pm_cpu_count() >= 1);
+}
+
+/* ---- workers that are asked ---- */
+
+enum { GIVEN = 40 };
+
+typedef struct Asked {
+	int worker;                   /* of this process */
+	atomic_int *out;              /* shared: worker 0 takes nothing any more */
+	int by[GIVEN], ends[3], left; /* the worker that did an item; how items ended */
+} Asked;
+
+static PmStatus sit(void *arg, int worker, PmErr *err)
+{
+	Asked *a = arg;
+
+	(void)err;
+	a->worker = worker;
+	return PM_OK;
+}
+
+static PmPoolMay may_take(void *arg, int worker)
+{
+	const Asked *a = arg;
+
+	if (worker != a->worker)
+		return PM_POOL_NEVER;
+	if (worker == 0)
+		return atomic_load(a->out) ? PM_POOL_NEVER : PM_POOL_TAKE;
+	/* The other one begins when worker 0 has given its item back, which is not lost so. */
+	return atomic_load(a->out) ? PM_POOL_TAKE : PM_POOL_LATER;
+}
+
+/* Worker 0 does five items and gives the next one back. */
+static PmStatus give_back(void *arg, size_t item, void *result, PmErr *err)
+{
+	Asked *a = arg;
+	int *by = result;
+
+	if (*by)
+		return pm_err(err, PM_E_INTERNAL, "The result is not zero.");
+	*by = a->worker + 1;
+	if (a->worker != 0 || item < 5)
+		return PM_OK;
+	atomic_store(a->out, 1);
+	return PM_DECLINED;
+}
+
+static PmStatus asked_done(void *arg, size_t item, PmPoolEnd end, const void *result, PmErr *err)
+{
+	Asked *a = arg;
+
+	(void)err;
+	a->ends[end]++;
+	a->by[item] = *(const int *)result;
+	return PM_OK;
+}
+
+static void run_asked(int jobs, Asked *a)
+{
+	PmPool p = { .n_items = GIVEN,
+		     .result_size = sizeof(int),
+		     .jobs = jobs,
+		     .start = sit,
+		     .may = may_take,
+		     .work = give_back,
+		     .done = asked_done,
+		     .arg = a };
+
+	a->out = mmap(NULL, sizeof *a->out, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(a->out != MAP_FAILED);
+	assert_int_equal(pm_pool_run_apart(&p, NULL), PM_OK);
+	munmap(a->out, sizeof *a->out);
+}
+
+static void what_is_given_back_is_done_by_another(void **state)
+{
+	Asked a = { 0 };
+
+	(void)state;
+	run_asked(2, &a);
+	assert_int_equal(a.ends[PM_POOL_DONE], GIVEN);
+	for (int i = 0; i < GIVEN; i++)
+		assert_int_equal(a.by[i], i < 5 ? 1 : 2);
+}
+
+static void what_nobody_takes_is_left(void **state)
+{
+	Asked a = { 0 };
+
+	(void)state;
+	run_asked(1, &a);
+	assert_int_equal(a.ends[PM_POOL_DONE], 5);
+	assert_int_equal(a.ends[PM_POOL_LEFT], GIVEN - 5);
+	assert_int_equal(a.ends[PM_POOL_DIED], 0);
+	for (int i = 0; i < GIVEN; i++)
+		assert_int_equal(a.by[i], i < 5); /* of what was given back there is no result */
 }
 
 int main(void)
@@ -281,6 +378,8 @@ int main(void)
 		cmocka_unit_test(what_a_process_starts_does_not_have_the_results),
 		cmocka_unit_test(what_was_reported_is_held_no_longer),
 		cmocka_unit_test(nothing_to_do_is_fine),
+		cmocka_unit_test(what_is_given_back_is_done_by_another),
+		cmocka_unit_test(what_nobody_takes_is_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

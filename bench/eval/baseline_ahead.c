@@ -3,7 +3,7 @@
 #include "bench/eval/baseline_ahead.h"
 
 #include "base/core/arena.h"
-#include "base/sys/pool.h"
+#include "base/sys/cpus.h"
 #include "base/sys/serve.h"
 #include "runtime/cuda/nvrtc/nvrtc.h"
 #include "runtime/exec/exec.h"
@@ -22,7 +22,7 @@ static void compile(const PmPlan *plan, int cc)
 	PmSource *own = pm_xcalloc(pm_plan_sources(plan, &all) + 1, sizeof *own);
 	size_t n = pm_plan_own_sources(plan, own);
 
-	pm_nvrtc_ahead(own, n, cc, pm_cpu_count());
+	pm_nvrtc_ahead(own, n, cc, pm_cpus_unpinned_count());
 	for (size_t i = 0; i < n; i++) { /* a single one is still to be compiled */
 		PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
 

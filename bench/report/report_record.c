@@ -101,6 +101,10 @@ static void add_gpu(cJSON *j, const PmGpuSeen *g)
 	cJSON_AddBoolToObject(o, "known", g->known);
 	cJSON_AddStringToObject(o, "why", g->why);
 	cJSON_AddStringToObject(o, "driver", g->driver);
+	if (*g->uuid)
+		cJSON_AddStringToObject(o, "uuid", g->uuid);
+	if (*g->uuid && g->index >= 0)
+		cJSON_AddNumberToObject(o, "index", g->index);
 	pm_gpu_slowed_text(g->slowed, text, sizeof text);
 	cJSON_AddStringToObject(o, "slowed_by", g->known ? text : "unknown");
 #define XX(name, place) pm_json_add_i64(o, name, (int64_t)g->place);
@@ -115,6 +119,8 @@ static void gpu_from_json(const cJSON *o, PmGpuSeen *g)
 	g->known = cJSON_IsTrue(cJSON_GetObjectItem(o, "known"));
 	snprintf(g->why, sizeof g->why, "%s", pm_json_str(o, "why", ""));
 	snprintf(g->driver, sizeof g->driver, "%s", pm_json_str(o, "driver", ""));
+	snprintf(g->uuid, sizeof g->uuid, "%s", pm_json_str(o, "uuid", ""));
+	g->index = (int)pm_json_i64(o, "index", -1);
 #define XX(name, place) g->place = (int)pm_json_i64(o, name, 0);
 	GPU_FIGURES(XX)
 #undef XX

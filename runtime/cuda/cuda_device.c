@@ -55,12 +55,12 @@ static void cuda_close(PmDevice *dev)
 	free(d);
 }
 
-static int ask_device(PmCudaDevice *d)
+static int ask_device(PmCudaDevice *d, int ordinal)
 {
 	const PmCuda *cu = d->cu;
 	int major = 0, minor = 0, l2 = 0, mode = 0;
 	size_t memory = 0;
-	int rc = cu->device_get(&d->dev, 0);
+	int rc = cu->device_get(&d->dev, ordinal);
 
 	if (!rc)
 		rc = cu->device_name(d->info.name, (int)sizeof d->info.name, d->dev);
@@ -138,9 +138,23 @@ PmStatus pm_cuda_look(PmDeviceInfo *out, PmErr *err)
 {
 	PmCudaDevice d = { 0 };
 	PmStatus st = pm__cuda_open(&d.cu, err);
-	int rc = st ? 0 : ask_device(&d);
+	int rc = st ? 0 : ask_device(&d, 0);
 
 	*out = d.info;
+	return rc ? pm__cuda_fail(d.cu, PM_E_ENV, "be asked what it is", rc, err) : st;
+}
+
+PmStatus pm_cuda_list(PmDeviceInfo *out, int room, int *n, PmErr *err)
+{
+	PmCudaDevice d = { 0 };
+	PmStatus st = pm__cuda_open(&d.cu, err);
+	int rc = st ? 0 : d.cu->device_count(n);
+
+	*n = st || rc ? 0 : *n < room ? *n : room;
+	for (int i = 0; i < *n && !rc; i++) {
+		rc = ask_device(&d, i);
+		out[i] = d.info;
+	}
 	return rc ? pm__cuda_fail(d.cu, PM_E_ENV, "be asked what it is", rc, err) : st;
 }
 
@@ -157,7 +171,7 @@ PmStatus pm_cuda_open(PmDevice **out, PmErr *err)
 	d->base.ops = &ops;
 	d->cu = cu;
 	d->names = pm_intern_new();
-	rc = ask_device(d);
+	rc = ask_device(d, 0);
 	if (!rc)
 		rc = open_context(d);
 	if (rc)

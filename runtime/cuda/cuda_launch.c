@@ -2,7 +2,7 @@
 /* cuda_launch.c - kernels on a GPU: loading, checking a launch, enqueueing it, waiting. */
 #include "runtime/cuda/cuda_priv.h"
 
-#include "base/sys/pool.h"
+#include "base/sys/cpus.h"
 #include "runtime/cuda/nvrtc/nvrtc.h"
 
 #include <string.h>
@@ -99,7 +99,7 @@ PmStatus pm__cuda_load(PmDevice *dev, const PmSource *src, size_t n, PmModule *o
 		return st;
 	/* The children run NVRTC alone: the driver must not be used behind a fork. */
 	if (n > 1)
-		pm_nvrtc_ahead(src, n, d->info.cc, pm_cpu_count());
+		pm_nvrtc_ahead(src, n, d->info.cc, pm_cpus_unpinned_count());
 	for (i = 0; i < n && !st; i++)
 		st = load_one(d, &src[i], &out[i], err);
 	if (st)

@@ -257,6 +257,9 @@ PmStatus pm_cuda_open(PmDevice **out, PmErr *err);
  * what memory is free, stays 0. */
 PmStatus pm_cuda_look(PmDeviceInfo *out, PmErr *err);
 
+/* The same of all GPUs that the driver leaves to this process (CUDA_VISIBLE_DEVICES), at most `room`. */
+PmStatus pm_cuda_list(PmDeviceInfo *out, int room, int *n, PmErr *err);
+
 /* Whether a GPU's hardware counters could be read: 1 with the library's version and place and whom the driver
  * lets read them, or 0 with what is missing. No GPU is touched; the library stays in the process. */
 int pm_cuda_counters_probe(PmStr *detail);

@@ -109,21 +109,26 @@ static void ask_driver_version(PmGpuWatch *w)
 		w->seen.driver[i] = (char)(text[i] > ' ' && text[i] <= '~' ? text[i] : '?');
 }
 
-/* Likewise what names this one GPU, and what its clocks are set to. */
-static void ask_settings(PmGpuWatch *w)
+/* Likewise which GPU it is, and what its clocks are set to. */
+static void ask_which(PmGpuWatch *w)
 {
-	void *p = dlsym(w->so, "nvmlDeviceGetUUID"), *q = dlsym(w->so, "nvmlDeviceGetApplicationsClock");
-	int (*uuid)(void *device, char *text, unsigned room),
-		(*clock)(void *device, int which, unsigned *mhz);
-	char text[sizeof w->seen.id] = "";
-	unsigned sm = 0, memory = 0;
+	void *p = dlsym(w->so, "nvmlDeviceGetUUID"), *q = dlsym(w->so, "nvmlDeviceGetIndex"),
+	     *r = dlsym(w->so, "nvmlDeviceGetApplicationsClock");
+	int (*ask_uuid)(void *device, char *text, unsigned room);
+	int (*ask_index)(void *device, unsigned *index);
+	int (*clock)(void *device, int which, unsigned *mhz);
+	char text[sizeof w->seen.uuid] = "";
+	unsigned index = 0, sm = 0, memory = 0;
 
-	memcpy(&uuid, &p, sizeof uuid);
-	memcpy(&clock, &q, sizeof clock);
-	if (p && !uuid(w->device, text, sizeof text - 1))
-		for (size_t i = 0; text[i]; i++)
-			w->seen.id[i] = (char)(text[i] > ' ' && text[i] <= '~' ? text[i] : '?');
-	if (q && !clock(w->device, NVML_CLOCK_SM, &sm) && !clock(w->device, NVML_CLOCK_MEMORY, &memory))
+	memcpy(&ask_uuid, &p, sizeof ask_uuid);
+	memcpy(&ask_index, &q, sizeof ask_index);
+	memcpy(&clock, &r, sizeof clock);
+	if (p && !ask_uuid(w->device, text, sizeof text - 1))
+		for (size_t i = 0; text[i]; i++) /* it becomes part of tables */
+			w->seen.uuid[i] = (char)(text[i] > ' ' && text[i] <= '~' ? text[i] : '?');
+	if (q && !ask_index(w->device, &index))
+		w->seen.index = (int)index;
+	if (r && !clock(w->device, NVML_CLOCK_SM, &sm) && !clock(w->device, NVML_CLOCK_MEMORY, &memory))
 		snprintf(w->seen.clocks, sizeof w->seen.clocks, "SM %u MHz, memory %u MHz", sm, memory);
 }
 
@@ -133,6 +138,7 @@ PmGpuWatch *pm_gpu_watch_open(const char *library, const char *pci)
 	const char *lacks;
 	int rc;
 
+	w->seen.index = -1;
 	w->so = dlopen(library ? library : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!w->so) {
 		unknown(w, "%s is not here; it comes with the GPU's driver.",
@@ -152,7 +158,7 @@ PmGpuWatch *pm_gpu_watch_open(const char *library, const char *pci)
 		rc = w->find(pci, &w->device);
 	w->seen.known = !rc;
 	if (!rc)
-		ask_settings(w);
+		ask_which(w);
 	if (rc)
 		unknown(w, "NVML does not answer for the GPU at '%.40s' (error %d).", pci, rc);
 	return w;

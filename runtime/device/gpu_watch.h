@@ -12,12 +12,13 @@
 
 typedef struct PmGpuSeen {
 	int known;
-	char why[160];   /* one sentence when not known */
-	char driver[80]; /* the driver's own version, "580.159.03"; "" = NVML does not say */
-	char id[96];     /* UUID of the GPU; "" = NVML does not say */
-	char clocks[64]; /* what its clocks are set to, "SM 1980 MHz, memory 3201 MHz" (application
-			  * clocks); "" = NVML does not say */
-	int looks;       /* how often it was looked at */
+	char why[160];                /* one sentence when not known */
+	char driver[80];              /* the driver's own version, "580.159.03"; "" = NVML does not say */
+	int index;                    /* as nvidia-smi counts; -1 = NVML does not say */
+	char uuid[96];                /* of the GPU, "GPU-..."; "" = NVML does not say */
+	char clocks[64];              /* what its clocks are set to (application clocks),
+				       * "SM 1980 MHz, memory 3201 MHz"; "" = NVML does not say */
+	int looks;                    /* how often it was looked at */
 	int sm_mhz[2], memory_mhz[2]; /* lowest and highest */
 	int celsius;                  /* highest */
 	uint64_t slowed; /* NVML's reasons for clocks below the highest, all that were seen; idle and

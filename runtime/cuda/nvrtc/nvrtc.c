@@ -4,6 +4,7 @@
 
 #include "base/core/arena.h"
 #include "base/core/hash.h"
+#include "base/sys/cpus.h"
 #include "base/sys/io.h"
 #include "runtime/cuda/nvrtc/nvrtc_box.h"
 #include "runtime/cuda/nvrtc/nvrtc_priv.h"
@@ -359,6 +360,7 @@ static void compile_nth(void *arg, size_t i)
 
 	/* NVRTC may look at a driver that was initialised before the fork, and wait for its threads. */
 	pm_kcache_watch(TICK_SECONDS, AHEAD_SECONDS);
+	pm_cpus_unpin();
 	pm_nvrtc_compile(&a->src[a->missing[i]], a->cc, &ptx, &cubin, NULL);
 	pm_str_release(&ptx);
 	pm_str_release(&cubin);

@@ -22,7 +22,8 @@ static void extremes_are_kept(void **state)
 	(void)state;
 	assert_true(s->known && s->looks == 0);
 	assert_string_equal(s->driver, "999.12.03");
-	assert_string_equal(s->id, "GPU-5e1f");
+	assert_string_equal(s->uuid, "GPU-made-up");
+	assert_int_equal(s->index, 5);
 	assert_string_equal(s->clocks, "SM 1755 MHz, memory 2619 MHz");
 	pm_gpu_watch_look(w, 1);
 	assert_true(s->sm_mhz[0] == 1980 && s->sm_mhz[1] == 1980 && s->slowed == 0 && s->others == 0);
@@ -107,9 +108,13 @@ static void a_record_keeps_the_driver(void **state)
 
 	(void)state;
 	strcpy(r.timing.gpu.driver, "580.159.03");
+	strcpy(r.timing.gpu.uuid, "GPU-0123");
+	r.timing.gpu.index = 3;
 	j = pm_eval_record_json(&r);
 	assert_int_equal(pm_eval_record_from_json(j, &back, NULL), PM_OK);
 	assert_string_equal(back.timing.gpu.driver, "580.159.03");
+	assert_string_equal(back.timing.gpu.uuid, "GPU-0123");
+	assert_int_equal(back.timing.gpu.index, 3);
 	cJSON_Delete(j);
 	pm_eval_record_release(&back);
 }

@@ -118,6 +118,8 @@ PASS_INC := $(PASS_CUH) $(DIR_CU:passes/%=$(GEN)/passes/%.h)
 KERNEL_H := $(patsubst %,$(GEN)/kernels/%.h,$(notdir $(KERNELS)))
 TESTS    := $(patsubst %.c,$(BUILD)/%,$(TEST_SRC) $(TIME_SRC))
 TEST_SO  := $(patsubst %.c,$(BUILD)/%.so,$(TEST_PASS))
+# Libraries of GPUs that are made up, under the names by which the program opens the real ones.
+MACHINE  := $(addprefix $(BUILD)/tests/machine/,libcuda.so.1 libnvrtc.so libnvidia-ml.so.1)
 # Objects that may not be loaded: each names, after "build:", what to link it with.
 BAD_ELF  := $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/adversarial/elf/*.c))
 FUZZ     := $(patsubst %.c,$(BUILD)/%,$(FUZZ_SRC))
@@ -142,12 +144,12 @@ endif
 .PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill check-cluster check-mcp check-slurm check-report bench-integrity bench-judge bench-eval bench-eval-many bench-clock bench-import bench-extract check-gpu check-atif bundle golden-update fuzz gen fmt check-fmt check-spdx \
 	check-layers check-cycles check-headers check-clang check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
-all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
+all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(MACHINE) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
 
 lib: $(LIB)
-tests: $(TESTS) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
+tests: $(TESTS) $(TEST_SO) $(MACHINE) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
 # What tests/run.sh needs for tests/unit and tests/fuzz.
-unit: $(filter $(BUILD)/tests/unit/%,$(TESTS)) $(TEST_SO) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
+unit: $(filter $(BUILD)/tests/unit/%,$(TESTS)) $(TEST_SO) $(MACHINE) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
 passes: $(PASSES)
 models: $(ONNX)
 
@@ -255,6 +257,12 @@ $(BAD_ELF): $(BUILD)/%.so: %.c $(BUILD)/flags | $(GEN_H)
 	@mkdir -p $(@D)
 	$(call Q,PASS)$(CC) -std=gnu11 -O2 -fPIC -shared -fno-stack-protector -fvisibility=hidden -w -I . -I include -I $(GEN) \
 		$$(sed -n '/^\/\/ build: /{s,^// build: ,,;s|published|$(PASS_LINK)|;p}' $<) -o $@ $<
+
+$(BUILD)/tests/machine/libcuda.so.1 $(BUILD)/tests/machine/libnvrtc.so: tests/machine/fake_cuda.c
+$(BUILD)/tests/machine/libnvidia-ml.so.1: tests/machine/fake_nvml.c
+$(MACHINE): tests/machine/fake.h $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call Q,LINK)$(CC) -std=c11 -D_GNU_SOURCE -O1 -fPIC -shared $(WARN) -I . -o $@ $(filter %.c,$^)
 
 $(BUILD)/models/%.onnx: models/%.gpt $(BUILD)/passmith
 	@mkdir -p $(@D)

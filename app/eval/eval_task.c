@@ -311,8 +311,12 @@ static PmStatus take_variant(Way *w, size_t i, PmEvalRecord *rec, PmErr *err)
 static PmStatus take(void *arg, size_t item, PmEvalRecord *rec, PmErr *err)
 {
 	Way *w = arg;
-	PmStatus st;
+	PmStatus st = w->e->accept ? w->e->accept(w->e->accept_arg, rec, err) : PM_OK;
 
+	if (st) {
+		pm_eval_record_release(rec);
+		return st;
+	}
 	if (item >= w->of.n) {
 		st = pm_hidden_take(&w->hidden, item - w->of.n, rec, w->e->save, w->r, err);
 		pm_eval_record_release(rec);
@@ -377,8 +381,12 @@ static int is_timed(const PmEvalOpts *o)
 
 static PmStatus begin_hidden(Way *w, PmErr *err)
 {
-	return pm_hidden_begin(&w->hidden, w->e->variants, &w->r->opts, w->e->hidden,
-			       w->past ? pm_replay_hidden(w->past) : NULL, err);
+	PmStatus st = pm_hidden_begin(&w->hidden, w->e->variants, &w->r->opts, w->e->hidden,
+				      w->past ? pm_replay_hidden(w->past) : NULL, err);
+
+	w->hidden.accept = w->e->accept;
+	w->hidden.accept_arg = w->e->accept_arg;
+	return st;
 }
 
 /* Where there are processes enough, hidden shapes are evaluated beside the last variants, before it is known

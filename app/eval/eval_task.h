@@ -29,6 +29,10 @@ typedef struct PmEvalTask {
 	PmFailing *save;     /* writes failing variants, hidden ones too; NULL = none are written */
 	PmEvents *events;    /* gets what is finished, as soon as it is; NULL = nobody */
 	int64_t command;     /* the process that this is a part of the work of; 0 = of none but its own */
+	/* Before the record of a variant or hidden shape counts or is stored: another status than PM_OK ends
+	 * the evaluation with it. NULL = all count. */
+	PmStatus (*accept)(void *arg, const PmEvalRecord *rec, PmErr *err);
+	void *accept_arg;
 	/* Called after each variant, as PmEvalOpts.step is; may be NULL. */
 	void (*step)(void *arg, const char *label);
 	void *step_arg;

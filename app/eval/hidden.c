@@ -185,7 +185,10 @@ typedef struct Check {
 static PmStatus take(void *arg, size_t item, PmEvalRecord *rec, PmErr *err)
 {
 	Check *c = arg;
-	PmStatus st = pm_hidden_take(c->h, c->first + item, rec, c->save, c->r, err);
+	PmStatus st = c->h->accept ? c->h->accept(c->h->accept_arg, rec, err) : PM_OK;
+
+	if (!st)
+		st = pm_hidden_take(c->h, c->first + item, rec, c->save, c->r, err);
 
 	pm_eval_record_release(rec);
 	return st;

@@ -22,6 +22,9 @@ typedef struct PmHidden {
 	void (*tick)(
 		void *arg); /* set by the caller: many times a second while pm_hidden_check waits; or NULL */
 	void *tick_arg;
+	/* Set by the caller: as PmEvalTask.accept, for shapes of pm_hidden_check; or NULL. */
+	PmStatus (*accept)(void *arg, const PmEvalRecord *rec, PmErr *err);
+	void *accept_arg;
 } PmHidden;
 
 /* `replay`: the secret of an earlier report's, NULL = none; PM_E_INVALID when it is no secret. Release *h

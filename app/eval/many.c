@@ -37,10 +37,26 @@ static PmStatus start(void *arg, int worker, PmErr *err)
 {
 	const Run *r = arg;
 
-	(void)worker;
 	(void)err;
 	pm_spool_keep(r->spool);
+	if (r->m->seats)
+		pm_seats_sit(r->m->seats, worker);
 	return PM_OK;
+}
+
+static PmPoolMay may(void *arg, int worker)
+{
+	const Run *r = arg;
+
+	(void)worker;
+	return pm_seats_may(r->m->seats);
+}
+
+static void pass(void *arg)
+{
+	const Run *r = arg;
+
+	pm_seats_pass(r->m->seats);
 }
 
 /* A failure is what came of this item, and not the pool's. */
@@ -51,7 +67,13 @@ static PmStatus work(void *arg, size_t item, void *result, PmErr *err)
 	Result *res = result;
 
 	pm_err_init(err);
+	if (r->m->seats)
+		pm_seats_begin(r->m->seats, (int64_t)item);
 	res->status = r->m->work(r->m->arg, item, &said, err);
+	if (r->m->seats && pm_seats_end(r->m->seats, res->status, err)) {
+		pm_str_release(&said);
+		return PM_DECLINED;
+	}
 	if (!res->status && said.len)
 		res->status = pm_spool_put(r->spool, said.s, said.len, &res->at, err);
 	if (res->status)
@@ -60,7 +82,34 @@ static PmStatus work(void *arg, size_t item, void *result, PmErr *err)
 	return PM_OK;
 }
 
+/* Verdicts that a broken GPU may give as well as a kernel. */
+static int may_be_of_gpu(PmVerdict v)
+{
+	return v == PM_VERDICT_DEVICE_FAULT || v == PM_VERDICT_DEVICE_TIMEOUT || v == PM_VERDICT_OOB ||
+	       v == PM_VERDICT_HARNESS_FAIL;
+}
+
+PmStatus pm_many_accept(void *seats, const PmEvalRecord *rec, PmErr *err)
+{
+	PmSeatSaw saw = { .error = may_be_of_gpu(rec->verdict),
+			  .slowed = rec->timing.gpu.slowed,
+			  .others = rec->timing.gpu.others,
+			  .why = rec->why };
+
+	return pm_seats_accept(seats, &saw, err);
+}
+
 /* ---- in the caller ---- */
+
+static void say_no_gpu(const PmMany *m, Result *res)
+{
+	PmStr why = PM_STR_INIT;
+
+	pm_seats_why_left(m->seats, &why);
+	*res = (Result){ .status = PM_E_ENV };
+	snprintf(res->why, sizeof res->why, "No GPU is left for it: %s.", why.len ? why.s : "none was free");
+	pm_str_release(&why);
+}
 
 static PmStatus take(Run *r, size_t item, PmErr *err)
 {
@@ -93,6 +142,8 @@ static PmStatus done(void *arg, size_t item, PmPoolEnd end, const void *result, 
 			 "The process that evaluated this was ended from outside; evaluate it again, with "
 			 "fewer --jobs if memory is short.");
 	}
+	if (end == PM_POOL_LEFT)
+		say_no_gpu(r->m, &r->result[item]);
 	r->has[item] = 1;
 	if (r->m->ended)
 		r->m->ended(r->m->arg, item);
@@ -118,7 +169,9 @@ PmStatus pm_many(const PmMany *m, PmErr *err)
 			.start = start,
 			.work = work,
 			.done = done,
-			.arg = &r };
+			.arg = &r,
+			.may = m->seats ? may : NULL,
+			.pass = pass };
 	PmStatus st = pm_spool_open(spool_limit, &r.spool, err);
 
 	if (st)
@@ -162,4 +215,18 @@ int pm_many_jobs(int64_t asked, const char *device, int64_t need)
 	}
 	n = n < room ? n : room;
 	return n < 1 ? 1 : n < MOST ? (int)n : MOST;
+}
+
+int pm_many_jobs_each(int64_t asked, int n_gpus, int64_t need)
+{
+	int64_t n = pm_cpu_count() / PROCESSORS_EACH / n_gpus;
+	int64_t room = need > 0 ? pm_memory_available() / need / n_gpus : MOST;
+
+	if (asked > 0)
+		n = asked < MOST / n_gpus ? asked : MOST / n_gpus;
+	else {
+		n = n < MOST_ON_GPU ? n : MOST_ON_GPU;
+		n = n < room ? n : room;
+	}
+	return n < 1 ? 1 : (int)n;
 }

@@ -191,9 +191,8 @@ static PmStatus took_model(void *arg, size_t item, PmPoolEnd end, const void *re
 
 static PmStatus cut_models(Work *w, PmErr *err)
 {
-	PmPool pool = {
-		w->m.n_todo, sizeof(Stored), w->job->jobs, open_db, close_db, cut_model, took_model, w, NULL
-	};
+	PmPool pool = { w->m.n_todo, sizeof(Stored), w->job->jobs, open_db, close_db, cut_model, took_model,
+			w,           NULL,           NULL };
 	PmStatus st;
 
 	pm_watch_begin(w->job->watch, "extracting", (int64_t)w->m.n_todo);

@@ -280,9 +280,8 @@ static void drop_copies(const Read *r)
 
 static PmStatus round_of(Read *r, const char *what, PmErr *err)
 {
-	PmPool pool = {
-		r->n_items, sizeof(Said), r->job->jobs, open_db, close_db, read_model, took_model, r, NULL
-	};
+	PmPool pool = { r->n_items, sizeof(Said), r->job->jobs, open_db, close_db, read_model, took_model,
+			r,          NULL,         NULL };
 	PmStatus st;
 
 	pm_watch_begin(r->job->watch, what, (int64_t)r->n_items);

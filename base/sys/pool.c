@@ -167,6 +167,8 @@ static int take_allowed(const Run *r, int worker, size_t *item)
 			return 0;
 		if (may == PM_POOL_TAKE && take_waiting(r, worker, item))
 			return 1;
+		if (may == PM_POOL_TAKE && r->p->pass)
+			r->p->pass(r->p->arg);
 		nap();
 	}
 	return 0;
@@ -334,8 +336,7 @@ static PmStatus all_died(const Run *r, PmErr *err)
 		"Every process died in its start, %d times each (the last %s %d), and %zu of %zu items are "
 		"left; use fewer with -j if memory is short, or one (-j 1) to see where it dies.",
 		STARTS, by_signal ? "by signal" : "with status",
-		by_signal ? WTERMSIG(r->last) : WEXITSTATUS(r->last),
-		count_left(r), r->p->n_items);
+		by_signal ? WTERMSIG(r->last) : WEXITSTATUS(r->last), count_left(r), r->p->n_items);
 }
 
 static int all_stillborn(const Run *r)

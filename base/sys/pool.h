@@ -37,14 +37,15 @@ typedef struct PmPool {
 	void (*stop)(void *arg);
 	/* In the process that works. `result` is zeroed before. A status other than PM_OK stops the pool. */
 	PmStatus (*work)(void *arg, size_t item, void *result, PmErr *err);
-	/* In the caller, in any order, once for each item whose work was PM_OK, that died with its process, or
-	 * that nobody took: `result` is borrowed; may be NULL. */
+	/* In the caller, in any order, once for each item whose work was PM_OK, that died with its process,
+	 * or that nobody took: `result` is borrowed; may be NULL. */
 	PmStatus (*done)(void *arg, size_t item, PmPoolEnd end, const void *result, PmErr *err);
 	void *arg;
-	/* In the process that works, before each item; NULL = always PM_POOL_TAKE. With it `work` may give an item
-	 * back (PM_DECLINED): another worker, or this one again, takes it later. Workers then end when no item
-	 * is left that could still be given back. Not for pm_pool_run with one job. */
+	/* In the process that works, before each item; NULL = always PM_POOL_TAKE. With it `work` may give an
+	 * item back (PM_DECLINED): another worker, or this one again, takes it later. Workers then end when
+	 * no item is left that could still be given back. Not for pm_pool_run with one job. */
 	PmPoolMay (*may)(void *arg, int worker);
+	void (*pass)(void *arg); /* may said PM_POOL_TAKE, and another worker was faster; may be NULL */
 } PmPool;
 
 /* Works on all items; returns the first status that was not PM_OK, with its sentence (with one of its own,

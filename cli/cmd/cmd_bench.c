@@ -6,6 +6,7 @@
 #include "app/eval/many.h"
 #include "cli/cmds.h"
 #include "cli/device_lock.h"
+#include "cli/gpus.h"
 #include "ir/category/category.h"
 
 #include "base/sys/io.h"
@@ -19,7 +20,7 @@
 
 typedef struct Args {
 	const char *db, *baselines, *against, *device, *profile, *preset, *split, *folder, *out, *view,
-		*suite;
+		*suite, *gpus;
 	PmStrList passes, tasks;
 	double seconds, deadline, p;
 	int64_t seed, shapes, hidden, jobs, k;
@@ -32,9 +33,11 @@ typedef struct Work {
 	int64_t graphs;
 	PmProgress bar;
 	PmHeartbeat heart;
-	const char *db;    /* its path */
-	const char *suite; /* NULL: any */
-	int code;          /* of the first task that was not evaluated; 0 = all were */
+	const char *db;                /* its path */
+	const char *suite;             /* NULL: any */
+	PmSeats *seats;                /* --gpus, or NULL */
+	PmRwlock *clocks[PM_GPUS_MAX]; /* of each of them */
+	int code;                      /* of the first task that was not evaluated; 0 = all were */
 } Work;
 
 /* ---- what to compare ---- */
@@ -230,6 +233,11 @@ static PmStatus evaluate_task(void *arg, size_t item, PmStr *out, PmErr *err)
 	PmStatus st = pm_db_open(w->db, PM_DB_MUST_EXIST, &b.db, err);
 
 	(void)out;
+	if (w->seats) {
+		b.eval.opts.lock = w->clocks[pm_seats_at(w->seats)];
+		b.eval.accept = pm_many_accept;
+		b.eval.accept_arg = w->seats;
+	}
 	if (w->tasks.n > 1) /* the bar is the caller's, and of tasks */
 		b.eval.step = NULL;
 	if (!st)
@@ -289,7 +297,9 @@ static PmStatus evaluate_all(Work *w, const Args *a, size_t n_passes, PmErr *err
 
 	if (pm_device_kind(a->device) == PM_DEVICE_CUDA)
 		w->b.eval.opts.cc = device.cc;
-	if (!st)
+	if (!st && w->seats)
+		st = pm_cli_gpu_locks(w->seats, w->clocks, err);
+	else if (!st)
 		st = pm_cli_device_lock(a->device, &device, &w->b.eval.opts.lock, err);
 	for (size_t i = 0; i < m.n && !st && !a->jobs; i++) {
 		st = pm_bench_need(&w->b, w->tasks.v[i], &need, err);
@@ -298,6 +308,12 @@ static PmStatus evaluate_all(Work *w, const Args *a, size_t n_passes, PmErr *err
 	at_once = pm_many_jobs(a->jobs, a->device, most);
 	m.jobs = device.exclusive ? 1 : (size_t)at_once < m.n ? at_once : (int)m.n;
 	w->b.eval.jobs = device.exclusive ? 1 : at_once / m.jobs;
+	if (w->seats) {
+		m.seats = w->seats;
+		m.jobs = device.exclusive ? 1 : pm_many_jobs_each(a->jobs, pm_seats_n(w->seats), most);
+		m.jobs *= pm_seats_n(w->seats);
+		w->b.eval.jobs = 1;
+	}
 	if (!st && !pm_cli_quiet)
 		pm_progress_start(&w->bar, "evaluating",
 				  m.n > 1 ? (int64_t)m.n : w->graphs * (int64_t)n_passes);
@@ -308,6 +324,8 @@ static PmStatus evaluate_all(Work *w, const Args *a, size_t n_passes, PmErr *err
 		st = pm_many(&m, err);
 	pm_heartbeat_end(&w->heart);
 	pm_progress_end(&w->bar);
+	for (int i = 0; w->seats && i < pm_seats_n(w->seats); i++)
+		pm_rwlock_free(w->clocks[i]);
 	pm_rwlock_free(w->b.eval.opts.lock);
 	w->b.eval.opts.lock = NULL;
 	pm_look_end(look);
@@ -320,6 +338,8 @@ static PmStatus compare(Work *w, const Args *a, PmErr *err)
 	size_t n_passes = 0;
 	PmStatus st = add_systems(w, a, err);
 
+	if (!st && a->gpus && !a->stored)
+		st = pm_cli_gpus(a->gpus, &w->seats, err);
 	w->suite = a->suite;
 	if (!st)
 		st = find_reference(w, a->against, err);
@@ -388,6 +408,8 @@ int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 		{ "-p", PM_OPT_NUM, &a.p, "--view: one more p of fast_p" },
 		{ "--shapes", PM_OPT_COUNT, &a.shapes, "the first N shapes of each graph only" },
 		{ "--device", PM_OPT_DEVICE, &a.device, "emu (times are modelled) or cuda" },
+		{ "--gpus", PM_OPT_STR, &a.gpus,
+		  "cuda: all, or numbers and UUIDs with commas (0,2): tasks go to whichever GPU is free" },
 		{ "--profile", PM_OPT_PROFILE, &a.profile,
 		  "device of the roofline and of modelled times (default h200)" },
 		{ "--preset", PM_OPT_STR, &a.preset, "sound (default) or passnet: how scores count" },
@@ -437,12 +459,13 @@ int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 		} else if (a.hidden > PM_MAX_HIDDEN_SHAPES) {
 			code = pm_cli_usage(cmd, "--hidden takes a number from 0 to %d.",
 					    PM_MAX_HIDDEN_SHAPES);
-		} else {
+		} else if (!(code = pm_cli_gpus_usage(cmd, a.gpus, a.device))) {
 			if (!a.stored)
 				pm_cli_libraries(a.device, a.tf32);
 			code = compare(&w, &a, &err) ? pm_cli_fail(&err) : w.code;
 		}
 	}
+	pm_seats_free(w.seats);
 	pm_bench_release(&w.b);
 	pm_db_close(w.b.db);
 	PM_VEC_RELEASE(&w.tasks);

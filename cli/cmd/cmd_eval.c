@@ -2,6 +2,7 @@
 /* cmd_eval.c - passmith eval: scores passes on a task, resuming what a database already holds. */
 #include "cli/cmds.h"
 #include "cli/device_lock.h"
+#include "cli/gpus.h"
 
 #include "app/eval/eval_task.h"
 #include "app/eval/heartbeat.h"
@@ -16,6 +17,7 @@
 #include "extract/variants/variants.h"
 #include "ir/category/category.h"
 #include "runtime/device/device.h"
+#include "runtime/gpus/gpus.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -39,8 +41,11 @@ typedef struct Eval {
 	int64_t seed, hidden, shape, jobs;
 	size_t n_unselected;
 	PmDeviceInfo device;
-	int share;       /* processes of one target's evaluation */
-	int64_t command; /* the process that evaluates several targets; 0 = there is one */
+	const char *gpus;              /* --gpus, or NULL */
+	PmSeats *seats;                /* the same */
+	PmRwlock *clocks[PM_GPUS_MAX]; /* of each of them */
+	int share;                     /* processes of one target's evaluation */
+	int64_t command;               /* the process that evaluates several targets; 0 = there is one */
 	int variants, summary, tf32, confirm, fail_fast, strong, weak;
 	PmDb *db;
 	PmVariantList variant_list;
@@ -143,6 +148,8 @@ static cJSON *report_json(const Eval *e, const PmEvalReport *r)
 	if (e->variant_list.list.n)
 		cJSON_AddStringToObject(j, "category",
 					pm_category_name(pm_category_of(e->variant_list.list.v[0].g, NULL)));
+	if (e->seats)
+		cJSON_AddItemToObject(j, "gpu", pm_cli_gpu_json(e->seats));
 	return j;
 }
 
@@ -298,7 +305,9 @@ static PmStatus look_at_device(Eval *e, PmErr *err)
 	if (pm_device_kind(e->opts.device) == PM_DEVICE_CUDA)
 		e->opts.cc = e->device.cc;
 	e->opts.reference_on_gpu &= !e->device.exclusive;
-	return st ? st : pm_cli_device_lock(e->opts.device, &e->device, &e->opts.lock, err);
+	if (st || e->seats) /* which have a lock each */
+		return st;
+	return pm_cli_device_lock(e->opts.device, &e->device, &e->opts.lock, err);
 }
 
 static void leave_device(Eval *e)
@@ -339,6 +348,8 @@ static PmStatus eval_passes(Eval *e, PmEvalReport *r, char *have, size_t *done, 
 			    .save = e->save_dir ? &e->save : NULL,
 			    .events = e->events,
 			    .command = e->command,
+			    .accept = e->seats ? pm_many_accept : NULL,
+			    .accept_arg = e->seats,
 			    .step = e->bar.mode ? pm_cli_step : NULL,
 			    .step_arg = &e->bar };
 	PmStatus st = PM_OK;
@@ -459,6 +470,8 @@ static PmStatus eval_one(void *arg, size_t item, PmStr *out, PmErr *err)
 	PmStatus st = PM_OK;
 
 	e.target = e.targets.list.v[item];
+	if (e.seats)
+		e.opts.lock = e.clocks[pm_seats_at(e.seats)];
 	e.bar.mode = 0; /* the caller's */
 	if (e.replay_path)
 		st = replay_of(&e, &part, err);
@@ -586,6 +599,8 @@ static PmStatus put_many(Many *m, PmErr *err)
 		printf("JSON: %s\n", m->e->json_out);
 	cJSON_AddItemToObject(answer, "results", m->reports);
 	cJSON_AddItemToObject(answer, "categories", categories);
+	if (m->e->seats)
+		cJSON_AddItemToObject(answer, "gpus", pm_seats_json(m->e->seats));
 	pm_cli_put_json(answer);
 	pm_str_release(&text);
 	pm_str_release(&table);
@@ -603,7 +618,7 @@ static PmStatus eval_many(Eval *e, int *code, PmErr *err)
 		.pass_path = "", .device = e->opts.device, .stage = "graphs", .total = (int64_t)n
 	};
 	PmStatus st = PM_OK;
-	int at_once;
+	int at_once, each = 1;
 
 	for (size_t i = 0; i < e->passes.list.n && !st; i++)
 		st = pm_cli_pass_is_there(e->passes.list.v[i], err);
@@ -611,9 +626,18 @@ static PmStatus eval_many(Eval *e, int *code, PmErr *err)
 		st = pm_replay_open(e->replay_path, &e->replay, err);
 	if (!st)
 		st = look_at_device(e, err);
-	at_once = st ? 1 : pm_many_jobs(e->jobs, e->opts.device, most_needed(e));
+	if (!st && e->seats)
+		st = pm_cli_gpu_locks(e->seats, e->clocks, err);
+	at_once = st || e->seats ? 1 : pm_many_jobs(e->jobs, e->opts.device, most_needed(e));
 	m.jobs = e->device.exclusive ? 1 : (size_t)at_once < n ? at_once : (int)n;
 	e->share = at_once / m.jobs;
+	if (!st && e->seats) {
+		each = e->device.exclusive ? 1
+					   : pm_many_jobs_each(e->jobs, pm_seats_n(e->seats), most_needed(e));
+		m.seats = e->seats;
+		m.jobs = each * pm_seats_n(e->seats);
+		e->share = 1;
+	}
 	if (!st && !pm_cli_quiet)
 		pm_progress_start(&e->bar, "evaluating", (int64_t)n);
 	fflush(stdout); /* else each process has what is in it */
@@ -627,6 +651,8 @@ static PmStatus eval_many(Eval *e, int *code, PmErr *err)
 	pm_heartbeat_end(&many.heart);
 	pm_db_close(many.told);
 	leave_device(e);
+	for (int i = 0; e->seats && i < pm_seats_n(e->seats); i++)
+		pm_rwlock_free(e->clocks[i]);
 	pm_progress_end(&e->bar);
 	if (st)
 		pm_cli_put_json(many.reports);
@@ -680,12 +706,15 @@ static int check_args(const PmCmd *cmd, Eval *e)
 	if (!e->targets.list.n || !e->passes.list.n)
 		return pm_cli_usage(cmd, "eval takes a task, pack or model, or several of them, and at least "
 					 "one --pass.");
-	if (e->targets.list.n > 1 &&
+	code = pm_cli_gpus_usage(cmd, e->gpus, e->opts.device);
+	if (code)
+		return code;
+	if ((e->targets.list.n > 1 || e->gpus) &&
 	    (e->record_path || e->save_dir || e->progress_path || e->opts.debug_print || is_part(e)))
 		return pm_cli_usage(cmd,
 				    "These are of one task, pack or model: leave out --record, "
 				    "--save-failing, --progress, --debug-print, --dtype, --shape and --only, "
-				    "or evaluate one alone.");
+				    "or evaluate one alone, without --gpus.");
 	if (strcmp(e->preset, "passnet") && strcmp(e->preset, "sound"))
 		return pm_cli_usage(cmd, "There is no preset '%.40s'; sound and passnet exist.", e->preset);
 	if (e->opts.check_only && (e->db_path || e->record_path))
@@ -737,7 +766,9 @@ static int run(Eval *e)
 		.dir = e->save_dir, .preset = e->preset, .tf32 = e->tf32, .confirm = e->confirm
 	};
 	e->target = e->targets.list.v[0];
-	several = e->targets.list.n > 1;
+	several = e->targets.list.n > 1 || e->gpus;
+	if (e->gpus && pm_cli_gpus(e->gpus, &e->seats, &err))
+		return pm_cli_fail(&err);
 	if (e->progress_path && pm_events_open(e->progress_path, &e->events, &err))
 		return pm_cli_fail(&err);
 	if (pm_device_kind(e->opts.device) == PM_DEVICE_CUDA) /* whose driver takes its time */
@@ -766,6 +797,8 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		{ "--db", PM_OPT_STR, &e.db_path,
 		  "database that holds the task; results are kept and resumed" },
 		{ "--device", PM_OPT_DEVICE, &e.opts.device, "emu (times are modelled) or cuda" },
+		{ "--gpus", PM_OPT_STR, &e.gpus,
+		  "cuda: all, or numbers and UUIDs with commas (0,2): graphs go to whichever GPU is free" },
 		{ "--profile", PM_OPT_PROFILE, &e.opts.profile,
 		  "device whose time is modelled (default h200)" },
 		{ "--reference", PM_OPT_STR, &e.reference,
@@ -840,6 +873,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 	}
 	if (e.answered)
 		munmap(e.answered, sizeof *e.answered);
+	pm_seats_free(e.seats);
 	pm_events_close(e.events);
 	pm_replay_release(&e.replay);
 	pm_variant_list_release(&e.variant_list);

@@ -83,7 +83,7 @@ static PmStatus done(void *arg, size_t item, PmPoolEnd end, const void *result, 
 
 static PmStatus run(int jobs, PmErr *err)
 {
-	PmPool p = { N, sizeof(long), jobs, start, NULL, work, done, NULL, NULL };
+	PmPool p = { N, sizeof(long), jobs, start, NULL, work, done, NULL, NULL, NULL };
 
 	pm_err_init(err);
 	return pm_pool_run(&p, err);
@@ -148,7 +148,7 @@ static void a_process_that_leaves_loses_its_item_only(void **state)
 /* Also the only one: nobody but who asks for one process loses the caller. */
 static void a_single_item_dies_alone(void **state)
 {
-	PmPool p = { 1, sizeof(long), pm_pool_jobs(0), start, NULL, work, done, NULL, NULL };
+	PmPool p = { 1, sizeof(long), pm_pool_jobs(0), start, NULL, work, done, NULL, NULL, NULL };
 	PmErr err;
 
 	(void)state;

@@ -1,0 +1,322 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# gpus.sh - eval --gpus on GPUs that are made up (tests/machine): which GPU gets what, which one is left, who is to
+# blame, and what two commands do with one GPU. A GPU's `gate` holds whoever opens it, so that the order is known.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
+
+silu=$build/passes/silu.so
+fake=$tmp/fake
+a=GPU-aaaa0000 b=GPU-aabb1111 c=GPU-cccc2222
+cpus=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
+first=${cpus%%[-,]*} last=${cpus##*[-,]}
+mkdir -p "$fake/$a" "$fake/$b" "$fake/$c" "$tmp/locks" "$tmp/cuda/include"
+: >"$tmp/cuda/include/cuda_fp16.h"
+: >"$tmp/cuda/include/cuda_bf16.h"
+cat >"$fake/gpus" <<GPUS
+0 $a 0000:01:00.0 $first Fake One
+1 $b 0000:02:00.0 $last Fake One
+2 $c 0000:03:00.0 $first Fake Two
+GPUS
+export FAKE_GPUS="$fake" LD_LIBRARY_PATH="$build/tests/machine" CUDA_HOME="$tmp/cuda" PASSMITH_LOCKS="$tmp/locks"
+export PASSMITH_CACHE="$tmp/cache"
+unset CUDA_VISIBLE_DEVICES
+for k in 1 2 3 4; do
+	silu_graph "float[$k,64]"
+	mv "$tmp/silu.gpt" "$tmp/g$k.gpt"
+done
+echo 'm (float[8,32] x, float[8,32] z) => (float[8,32] y) { a = Add(x, z) y = Relu(a) }' >"$tmp/none.gpt"
+graphs="$tmp/g1.gpt $tmp/g2.gpt $tmp/g3.gpt $tmp/g4.gpt $tmp/none.gpt"
+
+# fresh: nothing is the matter with any GPU.
+fresh()
+{
+	for gpu in $a $b $c; do
+		rm -f "$fake/$gpu"/*
+	done
+}
+# begin GPUS ARG...: eval of $graphs in the background: $pid, its streams in $out and $err.
+begin()
+{
+	out=$tmp/out err=$tmp/err
+	begin_as "$@"
+}
+begin_as()
+{
+	gpus=$1
+	shift
+	: >"$err"
+	# shellcheck disable=SC2086 # a list of files
+	"$passmith" eval ${graphs} --pass "$silu" --device cuda --gpus "$gpus" --hidden 0 --check-only -j 1 --quiet --json \
+		"$@" >"$out" 2>"$err" </dev/null &
+	pid=$!
+}
+# until_lines N FILE and until_says TEXT FILE: waits for it, or for the end of the command.
+until_lines()
+{
+	while [ "$(cat "$2" 2>/dev/null | wc -l)" -lt "$1" ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
+}
+until_says()
+{
+	while ! grep -qF -e "$1" "$2" && kill -0 $pid 2>/dev/null; do sleep 0.02; done
+}
+finish()
+{
+	code=0
+	wait $pid || code=$?
+}
+flat()
+{
+	tr -d ' \n\t' <"${1:-$tmp/out}"
+}
+# did INDEX N: so the answer says how many graphs a GPU did.
+did()
+{
+	flat | grep -qE "\"index\":$1,\"uuid\":\"GPU-[0-9a-f]*\",\"name\":\"Fake(One|Two)\",\"items\":$2[,}]"
+	tap "GPU $1 did $2"
+}
+left()
+{
+	flat | grep -qE "\"index\":$1,[^}]*\"left\":\"$2\",\"why\":\"[^\"]"
+	tap "the answer says that GPU $1 is left: $2"
+}
+told_once()
+{
+	[ "$(grep -c "^passmith: GPU $1 (GPU-[0-9a-f]*) is left for the rest of this command: " "$tmp/err")" = 1 ] && grep -qF -e "$2" "$tmp/err"
+	tap "told once: $2"
+}
+
+# ---- which GPU gets what ----
+
+fresh
+touch "$fake/$a/gate" "$fake/$b/gate"
+begin 0,1
+until_lines 1 "$fake/$a/log"
+until_lines 1 "$fake/$b/log"
+rm "$fake/$a/gate"
+until_lines 4 "$fake/$a/log"
+rm "$fake/$b/gate"
+finish
+exits 1 "five graphs, on kernels that do nothing"
+did 0 4
+did 1 1
+is_json "$tmp/out" && [ "$(flat | grep -o '"gpu":{"index":0,"uuid":"GPU-aaaa0000"}' | wc -l)" = 4 ] &&
+	[ "$(flat | grep -o '"gpu":{"index":1,"uuid":"GPU-aabb1111"}' | wc -l)" = 1 ]
+tap "each result says on which GPU"
+[ "$(cut -d ' ' -f 2 "$fake/$a/log" | sort -u)" = "$first" ] && [ "$(cut -d ' ' -f 2 "$fake/$b/log" | sort -u)" = "$last" ]
+tap "processes run on the processors nearest to their GPU"
+[ ! -e "$fake/$c/log" ]
+tap "nobody opened the GPU that was not named"
+
+fresh
+touch "$fake/$a/gate" "$fake/$b/gate"
+out=$tmp/out err=$tmp/err
+# shellcheck disable=SC2086
+taskset -c "$first" "$passmith" eval $graphs --pass "$silu" --device cuda --gpus $b,GPU-aaaa --hidden 0 --check-only -j 1 --quiet --json \
+	>"$out" 2>"$err" </dev/null &
+pid=$!
+until_lines 1 "$fake/$a/log"
+until_lines 1 "$fake/$b/log"
+rm "$fake/$a/gate" "$fake/$b/gate"
+finish
+exits 1 "named by UUID, and by the beginning of one"
+[ "$(cat "$fake"/*/log | cut -d ' ' -f 2 | sort -u)" = "$first" ]
+tap "nobody leaves the processors that the user gave"
+
+begin all
+finish
+exits 4 "GPUs of different models"
+grep -q 'GPU 0 is Fake One and GPU 2 is Fake Two' "$tmp/err" && [ "$(wc -l <"$tmp/err")" = 1 ]
+tap "are refused in one sentence"
+begin 0,7
+finish
+exits 4 "a GPU that is not there"
+warns "there is no GPU 7 for this command; it can use 0, 1, 2" "is named, with those that are there"
+begin GPU-aa
+finish
+exits 2 "too short for a UUID"
+begin GPU-aa00
+finish
+exits 4 "a UUID that nothing has"
+for bad in "" , 0,, x -1 GPU-; do
+	begin "$bad"
+	finish
+	[ $code -eq 2 ]
+	tap "--gpus '$bad' is no list"
+done
+pm eval "$tmp/g1.gpt" --pass "$silu" --gpus 0
+exits 2 "--gpus is for --device cuda"
+pm eval "$tmp/g1.gpt" --pass "$silu" --gpus 0 --device cuda --record "$tmp/r"
+exits 2 "and not for a record"
+CUDA_VISIBLE_DEVICES=$b
+export CUDA_VISIBLE_DEVICES
+begin 0
+finish
+exits 4 "a GPU that CUDA_VISIBLE_DEVICES hides"
+fresh
+begin all
+finish
+exits 1 "all that it leaves"
+did 1 5
+unset CUDA_VISIBLE_DEVICES
+
+# ---- which GPU is left ----
+
+# leaves INDEX UUID OTHER FAULT TEXT: what the files say before the command begins.
+leaves()
+{
+	touch "$fake/$3/gate"
+	begin 0,1
+	until_says "is left" "$err"
+	rm "$fake/$3/gate"
+	finish
+	exits 1 "all graphs are judged where GPU $1 is left: $4"
+	told_once "$1" "$5"
+	left "$1" "$4"
+	did $((1 - $1)) 5
+}
+fresh
+echo 64 >"$fake/$a/slowed"
+leaves 0 $a $b slowed "it is slowed down (hardware heat slowdown)"
+fresh
+echo 128 >"$fake/$b/slowed"
+leaves 1 $b $a slowed "it is slowed down (power brake)"
+fresh
+sleep 1000 &
+stranger=$!
+echo $stranger >"$fake/$a/processes"
+leaves 0 $a $b strangers "process $stranger (sleep) of another program uses it"
+kill $stranger
+fresh
+touch "$fake/$b/rows"
+leaves 1 $b $a memory "a damaged row of its memory could not be replaced"
+fresh
+touch "$fake/$a/broken"
+leaves 0 $a $b failing "a new process cannot use it either"
+fresh
+echo 4 >"$fake/$a/slowed"
+begin 0
+finish
+exits 1 "a power cap leaves nobody"
+did 0 5
+
+# during FILE TEXT FAULT...: it happens while GPU 1 has a graph, which GPU 0 does again.
+during()
+{
+	fresh
+	echo 3 >"$fake/$b/errors" # of before
+	touch "$fake/$a/gate" "$fake/$b/gate"
+	begin 0,1
+	until_lines 1 "$fake/$a/log"
+	until_lines 1 "$fake/$b/log"
+	echo "$2" >"$fake/$b/$1"
+	rm "$fake/$b/gate"
+	until_says "is left" "$err"
+	rm "$fake/$a/gate"
+	finish
+	exits 1 "GPU 1 is left while it has a graph: $3"
+	told_once 1 "$4"
+	left 1 "$3"
+	did 1 0
+	did 0 5
+}
+during slowed 32 slowed "it is slowed down (heat)"
+during errors 5 memory "its memory had 2 errors that could not be corrected"
+during broken "" failing "a new process cannot use it either" # it is open already; the next one is not
+fresh
+echo 8 >"$fake/$a/slowed"
+echo 32 >"$fake/$b/slowed"
+begin 0,1
+finish
+exits 3 "no GPU is left"
+warns "g1.gpt was not evaluated: No GPU is left for it: GPU 0: it is slowed down (hardware slowdown); GPU 1: it is slowed down (heat)." \
+	"with the reasons"
+
+# ---- who is to blame ----
+
+fresh
+touch "$fake/$a/faults" "$fake/$b/faults"
+begin 0,1
+finish
+exits 1 "a kernel that faults, on GPUs that work on"
+flat | grep -o '"verdict":"DEVICE_FAULT"' | wc -l | grep -qx 4 && ! flat | grep -q '"left"' && [ ! -s "$tmp/err" ]
+tap "is the pass's fault, and no GPU is left"
+fresh
+touch "$fake/$a/breaks" "$fake/$b/breaks"
+all=$graphs
+graphs="$tmp/g1.gpt $tmp/none.gpt"
+begin 0,1
+finish
+exits 1 "a kernel that breaks every GPU"
+flat | grep -q '"verdict":"DEVICE_FAULT"' && flat | grep -q '"verdict":"NO_MATCH"' && ! flat | grep -q '"left"'
+tap "is to blame itself, and the GPUs are not"
+graphs=$all
+fresh
+touch "$fake/$a/gate" "$fake/$b/gate" "$fake/$a/breaks"
+begin 0,1
+until_lines 1 "$fake/$a/log"
+until_lines 1 "$fake/$b/log"
+rm "$fake/$a/gate"
+until_says "is left" "$err"
+rm "$fake/$b/gate"
+finish
+exits 1 "a GPU that breaks under a kernel that another one runs"
+left 0 failing
+did 0 0
+did 1 5
+flat | grep -q DEVICE_FAULT
+[ $? -ne 0 ]
+tap "is left, and nothing counts that was found there"
+
+# ---- two commands ----
+
+fresh
+touch "$fake/$a/gate"
+out=$tmp/out.first err=$tmp/err.first
+begin_as 0 # has GPU 0
+holder=$pid
+until_lines 1 "$fake/$a/log"
+begin 0,1
+finish
+exits 1 "a command beside one that has a GPU"
+did 0 0
+did 1 5
+flat | grep -q '"left"'
+[ $? -ne 0 ]
+tap "does its work on the other GPU"
+out=$tmp/out.second err=$tmp/err.second
+begin_as 0
+until_says "GPU 0 is taken by process" "$err"
+tap "one that has no other GPU waits"
+worker=$(sed -n 's/.*GPU 0 is taken by process \([0-9]*\), of another command.*/\1/p' "$err")
+[ "$(cat "/proc/$worker/comm")" = passmith ] && [ "$(sed 's/.*) //' "/proc/$worker/stat" | cut -d ' ' -f 2)" = "$holder" ]
+tap "and names the process that has it"
+second=$pid
+lines=$(wc -l <"$fake/$a/log")
+kill -9 "$worker"
+until_lines $((lines + 1)) "$fake/$a/log"
+tap "a killed process has the GPU no more"
+opener=$(tail -n 1 "$fake/$a/log" | cut -d ' ' -f 1)
+up=$opener
+while [ -n "$up" ] && [ "$up" -gt 1 ] && [ "$up" != "$second" ]; do
+	up=$(sed 's/.*) //' "/proc/$up/stat" 2>/dev/null | cut -d ' ' -f 2)
+done
+[ "$up" = "$second" ]
+tap "and the command that waited goes first"
+rm "$fake/$a/gate"
+pid=$second
+finish
+exits 1 "the one that waited comes to its end"
+pid=$holder
+finish
+exits 5 "and so does the other, but for what was killed"
+[ "$(find "$tmp/locks" -name 'GPU-*.lock' | wc -l)" -ge 2 ] && [ -z "$(find "$tmp/locks" -name 'GPU-*.lock' ! -perm 666)" ]
+tap "the lock files are for everybody"
+ln -sf "$tmp/elsewhere" "$tmp/locks/$c.lock"
+begin 2
+finish
+exits 3 "a lock file that is a link is not followed"
+[ ! -e "$tmp/elsewhere" ]
+tap "and nothing is made where it leads"
+
+tap_done

@@ -33,8 +33,10 @@ static PmGpus machine(void)
 static void lists_are_told_from_others(void **state)
 {
 	static const char *const good[] = { "all", "0", "0,2", "12,3", "GPU-aaaa", "GPU-aaaa0000-1,2" };
-	static const char *const bad[] = { "", ",", "0,", ",0", "0,,1", "-1", "0-2", "All", "x", "GPU-", "GPU-aaa",
-					   "GPU-zzzzzz", "MIG-aaaaaaaa", "12345", "0 1", "GPU-aaaa/../x" };
+	static const char *const bad[] = {
+		"",  ",",    "0,",      ",0",         "0,,1",         "-1",    "0-2", "All",
+		"x", "GPU-", "GPU-aaa", "GPU-zzzzzz", "MIG-aaaaaaaa", "12345", "0 1", "GPU-aaaa/../x"
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
@@ -79,8 +81,8 @@ static void models_are_not_mixed(void **state)
 
 static char folder[] = "/tmp/passmith-claims-XXXXXX";
 
-/* A process of the command `owner` that does what it is told, a letter at a time: t takes, l leaves, and q ends it.
- * It answers 1 or 0 to the first. */
+/* A process of the command `owner` that does what it is told, a letter at a time: t takes, l leaves, and q
+ * ends it. It answers 1 or 0 to the first. */
 typedef struct Other {
 	pid_t pid;
 	int ask, answer;

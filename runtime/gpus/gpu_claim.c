@@ -3,11 +3,11 @@
 #include "runtime/gpus/gpu_claim.h"
 
 #include "base/core/arena.h"
+#include "base/core/rng.h"
 #include "base/core/str.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sodium.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,10 +37,7 @@ struct PmGpuClaim {
 
 uint64_t pm_gpu_claim_owner(void)
 {
-	uint64_t n = 0;
-
-	randombytes_buf(&n, sizeof n);
-	return n % (uint64_t)(SPAN - 1) + 1;
+	return pm_rng_secure_seed() % (uint64_t)(SPAN - 1) + 1;
 }
 
 /* A folder that anybody can make is one that anybody may have made: its files are locked and nothing else,

@@ -319,4 +319,37 @@ exits 3 "a lock file that is a link is not followed"
 [ ! -e "$tmp/elsewhere" ]
 tap "and nothing is made where it leads"
 
+# ---- bench, and what is stored ----
+
+fresh
+cat >"$tmp/m1.gpt" <<'GRAPH'
+m1 (float[4,32] x, float[4,32] z) => (float[4,32] y) { s = Sigmoid (x) t = Mul (x, s) u = Add (t, z) y = Relu (u) }
+GRAPH
+cat >"$tmp/m2.gpt" <<'GRAPH'
+m2 (float[4,32] x, float[4,32] z) => (float[4,32] y) { s = Sigmoid (x) t = Mul (x, s) u = Sub (t, z) y = Tanh (u) }
+GRAPH
+"$passmith" extract "$tmp/m1.gpt" "$tmp/m2.gpt" --db "$tmp/w.db" >"$tmp/out" 2>"$tmp/err" &&
+	"$passmith" task make --db "$tmp/w.db" --top 2 --name t --shapes 2 >"$tmp/out" 2>"$tmp/err"
+tap "two tasks"
+touch "$fake/$a/gate" "$fake/$b/gate" "$fake/$a/breaks"
+out=$tmp/out err=$tmp/err
+: >"$err"
+"$passmith" bench --db "$tmp/w.db" --baselines eager --pass "$silu" --device cuda --gpus 0,1 --hidden 0 -j 1 --weak-sandbox --quiet \
+	>"$out" 2>"$err" </dev/null &
+pid=$!
+until_lines 1 "$fake/$a/log"
+until_lines 1 "$fake/$b/log"
+rm "$fake/$a/gate"
+until_says "is left" "$err"
+rm "$fake/$b/gate"
+finish
+exits 0 "bench on two GPUs, of which one breaks"
+told_once 0 "a new process cannot use it either"
+"$passmith" db query --db "$tmp/w.db" "select verdict, count(*) from results group by verdict" >"$tmp/out" 2>"$tmp/err"
+grep -q UNWRITTEN "$tmp/out" && ! grep -q DEVICE_FAULT "$tmp/out"
+tap "nothing is stored of what it gave"
+"$passmith" bench --db "$tmp/w.db" --pass "$silu" --gpus 0 >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ]
+tap "--gpus of bench is for --device cuda, too"
+
 tap_done

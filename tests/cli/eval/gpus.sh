@@ -242,10 +242,13 @@ exits 1 "a kernel that faults, on GPUs that work on"
 flat | grep -o '"verdict":"DEVICE_FAULT"' | wc -l | grep -qx 4 && ! flat | grep -q '"left"' && [ ! -s "$tmp/err" ]
 tap "is the pass's fault, and no GPU is left"
 fresh
-touch "$fake/$a/breaks" "$fake/$b/breaks"
+touch "$fake/$a/breaks" "$fake/$b/breaks" "$fake/$a/gate" "$fake/$b/gate"
 all=$graphs
 graphs="$tmp/g1.gpt $tmp/none.gpt"
 begin 0,1
+until_lines 1 "$fake/$a/log" # each has one of the two graphs
+until_lines 1 "$fake/$b/log"
+rm "$fake/$a/gate" "$fake/$b/gate"
 finish
 exits 1 "a kernel that breaks every GPU"
 flat | grep -q '"verdict":"DEVICE_FAULT"' && flat | grep -q '"verdict":"NO_MATCH"' && ! flat | grep -q '"left"'

@@ -51,7 +51,7 @@ cp -r runtime/emu/include runtime/emu/races runtime/emu/counts "$out/runtime/emu
 cp -r prompts exemplars "$out"
 cp -r "$build"/models/*.onnx models/* "$out/models"
 mkdir -p "$out/tools/bench"
-cp tools/bench/torch_*.py tools/bench/levels*.py tools/bench/bench_systems.py tools/bench/parity.* "$out/tools/bench"
+cp tools/bench/torch_*.py tools/bench/levels*.py tools/bench/bench_systems.py tools/bench/parity.* tools/bench/scaling.py "$out/tools/bench"
 cp docs/reference/gpu.md "$out/README.md"
 cp tools/release/bundle-run.sh "$out/run.sh"
 

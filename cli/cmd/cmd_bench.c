@@ -153,8 +153,17 @@ static PmStatus put_folder(const PmSystems *s, const char *dir, PmPreset preset,
 	return st;
 }
 
-static PmStatus put(const PmSystems *s, const char *dir, PmPreset preset, PmErr *err)
+/* `j` is taken. */
+static void put_json(const Work *w, cJSON *j)
 {
+	if (w->seats)
+		cJSON_AddItemToObject(j, "gpus", pm_seats_json(w->seats));
+	pm_cli_put_json(j);
+}
+
+static PmStatus put(const Work *w, const char *dir, PmPreset preset, PmErr *err)
+{
+	const PmSystems *s = &w->b.table;
 	PmStr table = PM_STR_INIT, json = PM_STR_INIT;
 	cJSON *j = NULL;
 	PmStatus st = pm_systems_text(s, preset, &table, err);
@@ -164,7 +173,7 @@ static PmStatus put(const PmSystems *s, const char *dir, PmPreset preset, PmErr 
 	if (!st) {
 		pm_json_print(j, 1, &json);
 		if (pm_cli_json)
-			pm_cli_put_json(cJSON_Duplicate(j, 1));
+			put_json(w, cJSON_Duplicate(j, 1));
 		else
 			fputs(table.s, stdout);
 		pm_cli_stage("writing");
@@ -215,7 +224,7 @@ static PmStatus put_view(Work *w, const Args *a, PmPreset preset, PmErr *err)
 	else if (!st)
 		st = pm_field_text(&f, view, a->p, &w->b.table, preset, &text, err);
 	if (!st && pm_cli_json)
-		pm_cli_put_json(j);
+		put_json(w, j);
 	else if (!st)
 		fputs(text.s, stdout);
 	pm_str_release(&text);
@@ -372,7 +381,7 @@ static PmStatus compare(Work *w, const Args *a, PmErr *err)
 		st = pm_bench_task(&w->b, w->tasks.v[i], err);
 	if (st)
 		return st;
-	return a->view ? put_view(w, a, preset, err) : put(&w->b.table, a->out, preset, err);
+	return a->view ? put_view(w, a, preset, err) : put(w, a->out, preset, err);
 }
 
 int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)

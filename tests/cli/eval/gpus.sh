@@ -337,7 +337,7 @@ tap "two tasks"
 touch "$fake/$a/gate" "$fake/$b/gate" "$fake/$a/breaks"
 out=$tmp/out err=$tmp/err
 : >"$err"
-"$passmith" bench --db "$tmp/w.db" --baselines eager --pass "$silu" --device cuda --gpus 0,1 --hidden 0 -j 1 --weak-sandbox --quiet \
+"$passmith" bench --db "$tmp/w.db" --baselines eager --pass "$silu" --device cuda --gpus 0,1 --hidden 0 -j 1 --weak-sandbox --quiet --json \
 	>"$out" 2>"$err" </dev/null &
 pid=$!
 until_lines 1 "$fake/$a/log"
@@ -348,9 +348,23 @@ rm "$fake/$b/gate"
 finish
 exits 0 "bench on two GPUs, of which one breaks"
 told_once 0 "a new process cannot use it either"
+left 0 failing
+did 0 0
+did 1 2
 "$passmith" db query --db "$tmp/w.db" "select verdict, count(*) from results group by verdict" >"$tmp/out" 2>"$tmp/err"
 grep -q UNWRITTEN "$tmp/out" && ! grep -q DEVICE_FAULT "$tmp/out"
 tap "nothing is stored of what it gave"
+fresh
+echo 64 >"$fake/$a/slowed"
+: >"$err"
+"$passmith" bench --db "$tmp/w.db" --view kernelbench --pass "$silu" --seed 1 --device cuda --gpus 0 --hidden 0 -j 1 --weak-sandbox --quiet --json \
+	>"$out" 2>"$err" </dev/null &
+pid=$!
+finish
+exits 3 "bench where no GPU is left"
+left 0 slowed
+is_json "$out"
+tap "and that is an answer"
 "$passmith" bench --db "$tmp/w.db" --pass "$silu" --gpus 0 >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 2 ]
 tap "--gpus of bench is for --device cuda, too"

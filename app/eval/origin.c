@@ -49,7 +49,7 @@ void pm_origin_here(const char *device, PmOrigin *out)
 	if (card)
 		snprintf(gpu, sizeof gpu, "%.*s", (int)strcspn(card->version, ","), card->version);
 	out->gpu = gpu;
-	out->gpu_id = nvml ? nvml->uuid : "";
+	out->gpu_id = nvml ? nvml->id : "";
 	out->clocks = nvml ? nvml->clocks : "";
 	out->driver = driver ? driver->version : "";
 }

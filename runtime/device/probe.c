@@ -120,7 +120,7 @@ static const char *probe_watch(PmFound *p, const PmDeviceInfo *gpu)
 	pm_gpu_watch_look(w, 0);
 	snprintf(driver, sizeof driver, "%s", s->driver);
 	p->found = gpu && s->known;
-	snprintf(p->id, sizeof p->id, "%s", gpu ? s->id : "");
+	snprintf(p->id, sizeof p->id, "%s", gpu ? s->uuid : "");
 	snprintf(p->clocks, sizeof p->clocks, "%s", gpu ? s->clocks : "");
 	pm_gpu_slowed_text(s->slowed, slowed, sizeof slowed);
 	if (p->found)

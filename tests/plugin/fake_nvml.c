@@ -10,71 +10,6 @@ EXPORT nvmlDeviceGetHandleByPciBusId_v2(const char *pci, void **device);
 EXPORT nvmlDeviceGetUUID(void *device, char *text, unsigned room);
 EXPORT nvmlDeviceGetIndex(void *device, unsigned *index);
 EXPORT nvmlDeviceGetClockInfo(void *device, int which, unsigned *mhz);
-EXPORT nvmlDeviceGetApplicationsClock(void *device, int which, unsigned *mhz);
-EXPORT nvmlDeviceGetUUID(void *device, char *text, unsigned room);
-EXPORT nvmlDeviceGetTemperature(void *device, int which, unsigned *celsius);
-EXPORT nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons);
-EXPORT nvmlDeviceGetPersistenceMode(void *device, int *on);
-EXPORT nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *n, void *p);
-
-static int looks, thing;
-
-EXPORT nvmlInit_v2(void)
-{
-	looks = 0;
-	return 0;
-}
-
-EXPORT nvmlShutdown(void)
-{
-	return 0;
-}
-
-EXPORT nvmlSystemGetDriverVersion(char *version, unsigned room)
-{
-	const char *text = "999.12.03";
-	unsigned i = 0;
-
-	while (text[i] && i + 1 < room) {
-		version[i] = text[i];
-		i++;
-	}
-	version[i] = 0;
-	return room > 9 ? 0 : 7;
-}
-
-EXPORT nvmlDeviceGetHandleByPciBusId_v2(const char *pci, void **device)
-{
-	*device = &thing;
-	return pci[0] == '0' ? 0 : 6; /* not found */
-}
-
-EXPORT nvmlDeviceGetUUID(void *device, char *text, unsigned room)
-{
-	const char *uuid = "GPU-made-up";
-	unsigned i = 0;
-
-	(void)device;
-	for (; uuid[i] && i + 1 < room; i++)
-		text[i] = uuid[i];
-	text[i] = 0;
-	return 0;
-}
-
-EXPORT nvmlDeviceGetIndex(void *device, unsigned *index)
-{
-	(void)device;
-	*index = 5;
-	return 0;
-}
-
-EXPORT nvmlDeviceGetClockInfo(void *device, int which, unsigned *mhz)
-{
-	(void)device;
-	*mhz = which == 1 ? 1980 - 15 * (unsigned)looks : 3201;
-	return 0;
-}
-
 EXPORT nvmlDeviceGetApplicationsClock(void *device, int which, unsigned *mhz)
 {
 	(void)device;
@@ -142,25 +77,6 @@ EXPORT nvmlDeviceGetClockInfo(void *device, int which, unsigned *mhz)
 {
 	(void)device;
 	*mhz = which == 1 ? 1980 - 15 * (unsigned)looks : 3201;
-	return 0;
-}
-
-EXPORT nvmlDeviceGetApplicationsClock(void *device, int which, unsigned *mhz)
-{
-	(void)device;
-	*mhz = which == 1 ? 1755 : 2619;
-	return 0;
-}
-
-EXPORT nvmlDeviceGetUUID(void *device, char *text, unsigned room)
-{
-	const char *id = "GPU-5e1f";
-	unsigned i = 0;
-
-	(void)device;
-	for (; id[i] && i + 1 < room; i++)
-		text[i] = id[i];
-	text[i] = 0;
 	return 0;
 }
 

@@ -247,7 +247,12 @@ static PmStatus look_at_memory(void *arg, size_t item, PmPoolEnd end, const void
 static void what_was_reported_is_held_no_longer(void **state)
 {
 	Held h = { .least = SIZE_MAX };
-	PmPool p = { MANY, LARGE, 2, NULL, NULL, fill, look_at_memory, &h };
+	PmPool p = { .n_items = MANY,
+		     .result_size = LARGE,
+		     .jobs = 2,
+		     .work = fill,
+		     .done = look_at_memory,
+		     .arg = &h };
 
 	(void)state;
 	h.reported = mmap(NULL, sizeof *h.reported, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,

@@ -19,9 +19,8 @@ static const PmFound *find(const PmFound *found, int n, const char *what)
 	return NULL;
 }
 
-static int64_t number_of(const char *variable, int64_t otherwise)
+static int64_t number_of(const char *s, int64_t otherwise)
 {
-	const char *s = getenv(variable);
 	int64_t n = 0;
 
 	return s && pm_parse_i64(s, &n) && n >= 0 ? n : otherwise;
@@ -39,8 +38,8 @@ void pm_origin_here(const char *device, PmOrigin *out)
 		snprintf(node, sizeof node, "unknown");
 	*out = (PmOrigin){ .node = node,
 			   .job = job ? job : getenv("SLURM_JOB_ID"),
-			   .element = number_of("SLURM_ARRAY_TASK_ID", -1),
-			   .restarts = number_of("SLURM_RESTART_COUNT", 0) };
+			   .element = number_of(getenv("SLURM_ARRAY_TASK_ID"), -1),
+			   .restarts = number_of(getenv("SLURM_RESTART_COUNT"), 0) };
 	if (pm_device_kind(device) != PM_DEVICE_CUDA)
 		return;
 	nvml = find(found, n, "NVML");

@@ -390,8 +390,7 @@ static const struct {
 /* Rows of a run, and of what came out of it. */
 static int is_of_runs(PmDbRowFn fn)
 {
-	return fn == put_run || fn == put_source || fn == put_rewrite || fn == put_result ||
-	       fn == put_hidden;
+	return fn == put_run || fn == put_source || fn == put_rewrite || fn == put_result || fn == put_hidden;
 }
 
 static PmStatus put_all(Out *o, int runs_only, PmErr *err)

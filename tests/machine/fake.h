@@ -23,6 +23,7 @@ typedef struct FakeGpu {
 	char uuid[64], pci[32], name[64];
 } FakeGpu;
 
+/* Reads the list of made-up GPUs, in the order of their indices. */
 static inline int fake_read(FakeGpu *g)
 {
 	const char *dir = getenv("FAKE_GPUS");
@@ -41,6 +42,7 @@ static inline int fake_read(FakeGpu *g)
 	return n;
 }
 
+/* Opens a file of the GPU's folder; NULL when it cannot be opened. */
 static inline FILE *fake_file(const FakeGpu *g, const char *name, const char *mode)
 {
 	const char *dir = getenv("FAKE_GPUS");
@@ -50,6 +52,7 @@ static inline FILE *fake_file(const FakeGpu *g, const char *name, const char *mo
 	return fopen(path, mode);
 }
 
+/* 1 when the GPU's folder has the file. */
 static inline int fake_has(const FakeGpu *g, const char *name)
 {
 	FILE *f = fake_file(g, name, "re");

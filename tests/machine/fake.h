@@ -23,7 +23,7 @@ typedef struct FakeGpu {
 	char uuid[64], pci[32], name[64];
 } FakeGpu;
 
-/* Reads the list of made-up GPUs, in the order of their indices. */
+/* Reads the list of GPUs that are made up, at most FAKE_GPUS_MAX; how many they are. */
 static inline int fake_read(FakeGpu *g)
 {
 	const char *dir = getenv("FAKE_GPUS");

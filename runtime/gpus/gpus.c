@@ -12,11 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Numbers of NVML's documentation. Its functions return 0 for success. */
 enum {
 	NVML_NOT_SUPPORTED = 3,
 	NVML_TOO_SMALL = 7,
+	NVML_UNINITIALIZED = 1,
 	NVML_UNCORRECTED = 1,
 	NVML_SINCE_LOADED = 0,
 	PROCESSES = 64
@@ -43,9 +45,11 @@ typedef struct NvmlProcess {
 	XX(rows, nvmlDeviceGetRemappedRows,                                                                  \
 	   (void *device, unsigned *corrected, unsigned *uncorrected, unsigned *pending, unsigned *failed))
 
-/* Of this process; the library stays open. */
+/* The library stays open. It is begun by each process for itself: NVML knows nothing of a process that was
+ * forked from one that had begun it (NVML_UNINITIALIZED), and handles are those of the process. */
 static struct {
 	void *so;
+	pid_t begun_by;
 #define XX(member, symbol, parameters) int(*member) parameters;
 	NVML_FUNCTIONS(XX)
 #undef XX
@@ -65,6 +69,28 @@ static const char *load_functions(void)
 	return NULL;
 }
 
+/* 0, or NVML's error. */
+static int begin_nvml(void)
+{
+	int rc = nvml.init();
+
+	if (!rc)
+		nvml.begun_by = getpid();
+	return rc;
+}
+
+/* NVML's handle of a GPU in this process. 0, or NVML's error. */
+static int handle_of(const PmDeviceInfo *info, void **handle)
+{
+	int rc = nvml.begun_by == getpid() ? 0 : begin_nvml();
+
+	if (!rc)
+		rc = nvml.find(info->pci, handle);
+	if (rc == NVML_UNINITIALIZED && !(rc = begin_nvml())) /* whoever else uses it here has ended it */
+		rc = nvml.find(info->pci, handle);
+	return rc;
+}
+
 static PmStatus open_nvml(PmErr *err)
 {
 	const char *lacks;
@@ -78,7 +104,7 @@ static PmStatus open_nvml(PmErr *err)
 			      "Several GPUs are told apart by NVML (libnvidia-ml.so.1), which is not here; "
 			      "it comes with the GPU's driver. Without --gpus the first GPU is used.");
 	lacks = load_functions();
-	rc = lacks ? 0 : nvml.init();
+	rc = lacks ? 0 : begin_nvml();
 	if (!lacks && !rc)
 		return PM_OK;
 	dlclose(nvml.so);
@@ -120,21 +146,22 @@ static PmStatus describe(const PmDeviceInfo *info, PmGpu *g, PmErr *err)
 	unsigned long words[CPU_SETSIZE / (8 * sizeof(unsigned long))] = { 0 };
 	enum { WORDS = sizeof words / sizeof *words, BITS = 8 * sizeof *words };
 	unsigned index = 0;
+	void *handle;
 	int rc;
 
 	memset(g, 0, sizeof *g);
 	g->info = *info;
-	rc = nvml.find(info->pci, &g->handle);
+	rc = handle_of(info, &handle);
 	if (!rc)
-		rc = nvml.uuid(g->handle, g->uuid, sizeof g->uuid - 1);
+		rc = nvml.uuid(handle, g->uuid, sizeof g->uuid - 1);
 	if (!rc)
-		rc = nvml.index(g->handle, &index);
+		rc = nvml.index(handle, &index);
 	if (rc)
 		return pm_err(err, PM_E_ENV, "NVML does not answer for the GPU at '%.30s' (error %d).",
 			      info->pci, rc);
 	g->index = (int)index;
 	CPU_ZERO(&g->near);
-	if (!nvml.near(g->handle, WORDS, words))
+	if (!nvml.near(handle, WORDS, words))
 		for (int c = 0; c < CPU_SETSIZE; c++)
 			if (words[(size_t)c / BITS] >> (size_t)c % BITS & 1)
 				CPU_SET(c, &g->near);
@@ -272,8 +299,11 @@ const char *pm_gpu_fault_name(PmGpuFault f)
 uint64_t pm_gpu_memory_errors(const PmGpu *g)
 {
 	unsigned long long n = 0;
+	void *handle;
 
-	return nvml.errors(g->handle, NVML_UNCORRECTED, NVML_SINCE_LOADED, &n) ? 0 : n;
+	return handle_of(&g->info, &handle) || nvml.errors(handle, NVML_UNCORRECTED, NVML_SINCE_LOADED, &n)
+		       ? 0
+		       : n;
 }
 
 /* Its name when it is a process that this machine shows, and not of Passmith. */
@@ -294,12 +324,12 @@ static int is_stranger(unsigned pid, char *name, size_t room)
 }
 
 /* 0, or NVML's error. */
-static int look_for_strangers(const PmGpu *g, char *why, int room, PmGpuFault *f)
+static int look_for_strangers(void *handle, char *why, int room, PmGpuFault *f)
 {
 	NvmlProcess p[PROCESSES];
 	unsigned n = PROCESSES;
 	char name[32] = "";
-	int rc = nvml.processes(g->handle, &n, p);
+	int rc = nvml.processes(handle, &n, p);
 
 	for (unsigned i = 0; !rc && i < n && i < PROCESSES && *f == PM_GPU_WELL; i++)
 		if (is_stranger(p[i].pid, name, sizeof name)) {
@@ -310,7 +340,7 @@ static int look_for_strangers(const PmGpu *g, char *why, int room, PmGpuFault *f
 	return rc == NVML_TOO_SMALL || rc == NVML_NOT_SUPPORTED ? 0 : rc;
 }
 
-static PmGpuFault look_at_memory(const PmGpu *g, uint64_t known, char *why, int room)
+static PmGpuFault look_at_memory(const PmGpu *g, void *handle, uint64_t known, char *why, int room)
 {
 	unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0;
 	uint64_t errors = pm_gpu_memory_errors(g);
@@ -320,7 +350,7 @@ static PmGpuFault look_at_memory(const PmGpu *g, uint64_t known, char *why, int 
 			 (unsigned long long)(errors - known));
 		return PM_GPU_MEMORY;
 	}
-	if (!nvml.rows(g->handle, &corrected, &uncorrected, &pending, &failed) && (failed || pending)) {
+	if (!nvml.rows(handle, &corrected, &uncorrected, &pending, &failed) && (failed || pending)) {
 		snprintf(why, (size_t)room,
 			 failed ? "a damaged row of its memory could not be replaced"
 				: "a damaged row of its memory is to be replaced, and it has to be reset for "
@@ -335,20 +365,23 @@ PmGpuFault pm_gpu_look(const PmGpu *g, uint64_t errors, char *why, int room)
 	unsigned long long reasons = 0;
 	PmGpuFault f = PM_GPU_WELL;
 	char text[128];
-	int rc = nvml.slowed(g->handle, &reasons);
+	void *handle;
+	int rc = handle_of(&g->info, &handle);
 
+	if (!rc)
+		rc = nvml.slowed(handle, &reasons);
 	if (!rc && reasons & bad_reasons) {
 		pm_gpu_slowed_text(reasons & bad_reasons, text, sizeof text);
 		snprintf(why, (size_t)room, "it is slowed down (%s)", text);
 		return PM_GPU_SLOWED;
 	}
 	if (!rc)
-		rc = look_for_strangers(g, why, room, &f);
+		rc = look_for_strangers(handle, why, room, &f);
 	if (rc && rc != NVML_NOT_SUPPORTED) {
 		snprintf(why, (size_t)room, "NVML gets no answer from it (error %d)", rc);
 		return PM_GPU_LOST;
 	}
-	return f ? f : look_at_memory(g, errors, why, room);
+	return f ? f : look_at_memory(g, handle, errors, why, room);
 }
 
 void pm_gpu_pin(const PmGpu *g)

@@ -24,7 +24,6 @@ typedef struct PmGpu {
 	PmDeviceInfo info;
 	cpu_set_t near; /* processors nearest to it; empty = not known */
 	int n_near;
-	void *handle; /* NVML's */
 } PmGpu;
 
 typedef struct PmGpus {

@@ -2,11 +2,13 @@
 /* fake_nvml.c - NVML for GPUs that are made up (fake.h). */
 #include "tests/machine/fake.h"
 
+#include <unistd.h>
+
 #define XX(name, parameters)                                                                                 \
 	__attribute__((visibility("default"))) int name parameters;                                          \
 	int name parameters
 
-enum { NOT_FOUND = 6, TOO_SMALL = 7 };
+enum { UNINITIALIZED = 1, NOT_FOUND = 6, TOO_SMALL = 7 };
 
 typedef struct Process {
 	unsigned pid;
@@ -16,6 +18,7 @@ typedef struct Process {
 
 static FakeGpu gpus[FAKE_GPUS_MAX];
 static int n_gpus;
+static pid_t begun_by; /* a process that is forked from it has to begin for itself, as with NVML */
 
 static unsigned long long number(void *device, const char *name)
 {
@@ -32,6 +35,7 @@ static unsigned long long number(void *device, const char *name)
 XX(nvmlInit_v2, (void))
 {
 	n_gpus = fake_read(gpus);
+	begun_by = getpid();
 	return 0;
 }
 
@@ -48,6 +52,8 @@ XX(nvmlSystemGetDriverVersion, (char *version, unsigned room))
 
 XX(nvmlDeviceGetHandleByPciBusId_v2, (const char *pci, void **device))
 {
+	if (begun_by != getpid())
+		return UNINITIALIZED;
 	for (int i = 0; i < n_gpus; i++)
 		if (!strcmp(gpus[i].pci, pci)) {
 			*device = &gpus[i];
@@ -58,18 +64,24 @@ XX(nvmlDeviceGetHandleByPciBusId_v2, (const char *pci, void **device))
 
 XX(nvmlDeviceGetUUID, (void *device, char *text, unsigned room))
 {
+	if (begun_by != getpid())
+		return UNINITIALIZED;
 	snprintf(text, room, "%s", ((FakeGpu *)device)->uuid);
 	return 0;
 }
 
 XX(nvmlDeviceGetIndex, (void *device, unsigned *index))
 {
+	if (begun_by != getpid())
+		return UNINITIALIZED;
 	*index = (unsigned)((FakeGpu *)device)->index;
 	return 0;
 }
 
 XX(nvmlDeviceGetCpuAffinity, (void *device, unsigned n, unsigned long *words))
 {
+	if (begun_by != getpid())
+		return UNINITIALIZED;
 	memset(words, 0, n * sizeof *words);
 	words[((FakeGpu *)device)->cpu / 64] = 1UL << ((FakeGpu *)device)->cpu % 64;
 	return 0;
@@ -77,6 +89,8 @@ XX(nvmlDeviceGetCpuAffinity, (void *device, unsigned n, unsigned long *words))
 
 XX(nvmlDeviceGetClockInfo, (void *device, int which, unsigned *mhz))
 {
+	if (begun_by != getpid())
+		return UNINITIALIZED;
 	(void)device;
 	*mhz = which == 1 ? 1980 : 3201;
 	return 0;
@@ -84,6 +98,8 @@ XX(nvmlDeviceGetClockInfo, (void *device, int which, unsigned *mhz))
 
 XX(nvmlDeviceGetTemperature, (void *device, int which, unsigned *celsius))
 {
+	if (begun_by != getpid())
+		return UNINITIALIZED;
 	(void)device, (void)which;
 	*celsius = 40;
 	return 0;
@@ -91,12 +107,16 @@ XX(nvmlDeviceGetTemperature, (void *device, int which, unsigned *celsius))
 
 XX(nvmlDeviceGetCurrentClocksThrottleReasons, (void *device, unsigned long long *reasons))
 {
+	if (begun_by != getpid())
+		return UNINITIALIZED;
 	*reasons = number(device, "slowed");
 	return 0;
 }
 
 XX(nvmlDeviceGetPersistenceMode, (void *device, int *on))
 {
+	if (begun_by != getpid())
+		return UNINITIALIZED;
 	(void)device;
 	*on = 1;
 	return 0;
@@ -107,6 +127,8 @@ XX(nvmlDeviceGetComputeRunningProcesses_v3, (void *device, unsigned *n, Process 
 	FILE *f = fake_file(device, "processes", "re");
 	unsigned room = *n;
 
+	if (begun_by != getpid())
+		return UNINITIALIZED;
 	for (*n = 0; f && *n < room && fscanf(f, "%u", &p[*n].pid) == 1; ++*n)
 		;
 	if (f)
@@ -116,6 +138,8 @@ XX(nvmlDeviceGetComputeRunningProcesses_v3, (void *device, unsigned *n, Process 
 
 XX(nvmlDeviceGetTotalEccErrors, (void *device, int kind, int since, unsigned long long *n))
 {
+	if (begun_by != getpid())
+		return UNINITIALIZED;
 	*n = kind == 1 && since == 0 ? number(device, "errors") : 0;
 	return 0;
 }
@@ -123,6 +147,8 @@ XX(nvmlDeviceGetTotalEccErrors, (void *device, int kind, int since, unsigned lon
 XX(nvmlDeviceGetRemappedRows,
    (void *device, unsigned *corrected, unsigned *uncorrected, unsigned *pending, unsigned *failed))
 {
+	if (begun_by != getpid())
+		return UNINITIALIZED;
 	*corrected = *uncorrected = *pending = 0;
 	*failed = (unsigned)fake_has(device, "rows");
 	return 0;

@@ -428,7 +428,8 @@ PmStatus pm_pool_run_until(const PmPool *p, void (*tick)(void *arg), int (*is_ov
 		limited.jobs = MAX_JOBS;
 	if (!p->n_items)
 		return run_here(p, err);
-	if ((size_t)limited.jobs > p->n_items)
+	/* Those that may decline are all needed: another one may have to do what one of them leaves. */
+	if (!p->may && (size_t)limited.jobs > p->n_items)
 		limited.jobs = (int)p->n_items;
 	if (limited.jobs < 1)
 		limited.jobs = 1;

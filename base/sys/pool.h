@@ -30,7 +30,8 @@ typedef enum {
 
 typedef struct PmPool {
 	size_t n_items, result_size;
-	int jobs; /* processes; 1 = no fork, all is done in this one; more = forks, for a single item too */
+	int jobs; /* processes; 1 = no fork, all is done in this one; more = forks, for a single item too, and
+		   * not more than items, unless `may` is given */
 	/* In the process that works: once at its start (worker is 0 to jobs - 1) and at its end; may be NULL.
 	 * A status other than PM_OK stops the pool. */
 	PmStatus (*start)(void *arg, int worker, PmErr *err);

@@ -4,23 +4,10 @@
 # blame, and what two commands do with one GPU. A GPU's `gate` holds whoever opens it, so that the order is known.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
+# shellcheck source=tests/lib/machine.sh
+. tests/lib/machine.sh
 
 silu=$build/passes/silu.so
-fake=$tmp/fake
-a=GPU-aaaa0000 b=GPU-aabb1111 c=GPU-cccc2222
-cpus=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
-first=${cpus%%[-,]*} last=${cpus##*[-,]}
-mkdir -p "$fake/$a" "$fake/$b" "$fake/$c" "$tmp/locks" "$tmp/cuda/include"
-: >"$tmp/cuda/include/cuda_fp16.h"
-: >"$tmp/cuda/include/cuda_bf16.h"
-cat >"$fake/gpus" <<GPUS
-0 $a 0000:01:00.0 $first Fake One
-1 $b 0000:02:00.0 $last Fake One
-2 $c 0000:03:00.0 $first Fake Two
-GPUS
-export FAKE_GPUS="$fake" LD_LIBRARY_PATH="$build/tests/machine" CUDA_HOME="$tmp/cuda" PASSMITH_LOCKS="$tmp/locks"
-export PASSMITH_CACHE="$tmp/cache"
-unset CUDA_VISIBLE_DEVICES
 for k in 1 2 3 4; do
 	silu_graph "float[$k,64]"
 	mv "$tmp/silu.gpt" "$tmp/g$k.gpt"
@@ -28,13 +15,6 @@ done
 echo 'm (float[8,32] x, float[8,32] z) => (float[8,32] y) { a = Add(x, z) y = Relu(a) }' >"$tmp/none.gpt"
 graphs="$tmp/g1.gpt $tmp/g2.gpt $tmp/g3.gpt $tmp/g4.gpt $tmp/none.gpt"
 
-# fresh: nothing is the matter with any GPU.
-fresh()
-{
-	for gpu in $a $b $c; do
-		rm -f "$fake/$gpu"/*
-	done
-}
 # begin GPUS ARG...: eval of $graphs in the background: $pid, its streams in $out and $err.
 begin()
 {
@@ -51,41 +31,6 @@ begin_as()
 		"$@" >"$out" 2>"$err" </dev/null &
 	pid=$!
 }
-# until_lines N FILE and until_says TEXT FILE: waits for it, or for the end of the command.
-until_lines()
-{
-	while [ "$(cat "$2" 2>/dev/null | wc -l)" -lt "$1" ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
-}
-until_says()
-{
-	while ! grep -qF -e "$1" "$2" && kill -0 $pid 2>/dev/null; do sleep 0.02; done
-}
-finish()
-{
-	code=0
-	wait $pid || code=$?
-}
-flat()
-{
-	tr -d ' \n\t' <"${1:-$tmp/out}"
-}
-# did INDEX N: so the answer says how many graphs a GPU did.
-did()
-{
-	flat | grep -qE "\"index\":$1,\"uuid\":\"GPU-[0-9a-f]*\",\"name\":\"Fake(One|Two)\",\"items\":$2[,}]"
-	tap "GPU $1 did $2"
-}
-left()
-{
-	flat | grep -qE "\"index\":$1,[^}]*\"left\":\"$2\",\"why\":\"[^\"]"
-	tap "the answer says that GPU $1 is left: $2"
-}
-told_once()
-{
-	[ "$(grep -c "^passmith: GPU $1 (GPU-[0-9a-f]*) is left for the rest of this command: " "$tmp/err")" = 1 ] && grep -qF -e "$2" "$tmp/err"
-	tap "told once: $2"
-}
-
 # ---- which GPU gets what ----
 
 fresh
@@ -231,6 +176,16 @@ finish
 exits 3 "no GPU is left"
 warns "g1.gpt was not evaluated: No GPU is left for it: GPU 0: it is slowed down (hardware slowdown); GPU 1: it is slowed down (heat)." \
 	"with the reasons"
+
+all=$graphs
+graphs=$tmp/g1.gpt
+fresh
+echo 64 >"$fake/$a/slowed"
+begin 0,1
+finish
+exits 1 "fewer graphs than GPUs, of which the first is left"
+did 1 1
+graphs=$all
 
 # ---- who is to blame ----
 

@@ -9,15 +9,10 @@ if ! command -v python3 >/dev/null; then
 	skip "scaling" "python3 is not here"
 	tap_done
 fi
-fake=$tmp/fake
-a=GPU-aaaa0000 b=GPU-aabb1111
-cpu=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*\([0-9]*\).*/\1/p' /proc/self/status)
-mkdir -p "$fake/$a" "$fake/$b" "$tmp/locks" "$tmp/cuda/include" "$tmp/graphs"
-: >"$tmp/cuda/include/cuda_fp16.h"
-: >"$tmp/cuda/include/cuda_bf16.h"
-printf '0 %s 0000:01:00.0 %s Fake One\n1 %s 0000:02:00.0 %s Fake One\n' $a "$cpu" $b "$cpu" >"$fake/gpus"
-export FAKE_GPUS="$fake" LD_LIBRARY_PATH="$build/tests/machine" CUDA_HOME="$tmp/cuda" PASSMITH_LOCKS="$tmp/locks"
-unset CUDA_VISIBLE_DEVICES
+# shellcheck source=tests/lib/machine.sh
+. tests/lib/machine.sh
+sed -i /Two/d "$fake/gpus" # all GPUs that there are: 0 and 1
+mkdir "$tmp/graphs"
 for k in 1 2 3 4; do
 	silu_graph "float[$k,64]"
 	mv "$tmp/silu.gpt" "$tmp/graphs/g$k.gpt"

@@ -332,9 +332,9 @@ static PmStatus asked_done(void *arg, size_t item, PmPoolEnd end, const void *re
 	return PM_OK;
 }
 
-static void run_asked(int jobs, Asked *a)
+static void run_asked(int jobs, size_t n, int out, Asked *a)
 {
-	PmPool p = { .n_items = GIVEN,
+	PmPool p = { .n_items = n,
 		     .result_size = sizeof(int),
 		     .jobs = jobs,
 		     .start = sit,
@@ -345,6 +345,7 @@ static void run_asked(int jobs, Asked *a)
 
 	a->out = mmap(NULL, sizeof *a->out, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(a->out != MAP_FAILED);
+	atomic_store(a->out, out);
 	assert_int_equal(pm_pool_run_apart(&p, NULL), PM_OK);
 	munmap(a->out, sizeof *a->out);
 }
@@ -354,10 +355,20 @@ static void what_is_given_back_is_done_by_another(void **state)
 	Asked a = { 0 };
 
 	(void)state;
-	run_asked(2, &a);
+	run_asked(2, GIVEN, 0, &a);
 	assert_int_equal(a.ends[PM_POOL_DONE], GIVEN);
 	for (int i = 0; i < GIVEN; i++)
 		assert_int_equal(a.by[i], i < 5 ? 1 : 2);
+}
+
+static void one_item_is_done_by_whoever_may(void **state)
+{
+	Asked a = { 0 };
+
+	(void)state;
+	run_asked(2, 1, 1, &a);
+	assert_int_equal(a.ends[PM_POOL_DONE], 1);
+	assert_int_equal(a.by[0], 2);
 }
 
 static void what_nobody_takes_is_left(void **state)
@@ -365,7 +376,7 @@ static void what_nobody_takes_is_left(void **state)
 	Asked a = { 0 };
 
 	(void)state;
-	run_asked(1, &a);
+	run_asked(1, GIVEN, 0, &a);
 	assert_int_equal(a.ends[PM_POOL_DONE], 5);
 	assert_int_equal(a.ends[PM_POOL_LEFT], GIVEN - 5);
 	assert_int_equal(a.ends[PM_POOL_DIED], 0);
@@ -384,6 +395,7 @@ int main(void)
 		cmocka_unit_test(what_was_reported_is_held_no_longer),
 		cmocka_unit_test(nothing_to_do_is_fine),
 		cmocka_unit_test(what_is_given_back_is_done_by_another),
+		cmocka_unit_test(one_item_is_done_by_whoever_may),
 		cmocka_unit_test(what_nobody_takes_is_left),
 	};
 

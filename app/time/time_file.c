@@ -32,6 +32,8 @@ cJSON *pm_time_file_json(PmTime *t)
 	cJSON_AddNumberToObject(j, "all_seconds", pm_now() - t->begin);
 	cJSON_AddBoolToObject(j, "graphs", t->graphs);
 	cJSON_AddNumberToObject(j, "left_out", t->left_out);
+	if (t->seats)
+		cJSON_AddItemToObject(j, "gpus", pm_seats_json(t->seats));
 	if (t->timings)
 		cJSON_AddItemToObject(j, "timings", pm_time_stages_json(&t->stages));
 	cJSON_AddItemToObject(j, "records", cJSON_Duplicate(t->records, 1));
@@ -69,9 +71,9 @@ PmStatus pm_time_file_keep(PmTime *t, PmErr *err)
 PmStatus pm_time_file_resume(PmTime *t, PmErr *err)
 {
 	PmStr text = PM_STR_INIT;
-	PmDeviceInfo info;
+	PmDeviceInfo info = t->info;
 	cJSON *j = NULL, *records;
-	PmStatus st = pm_worker_info(t->worker, &info, err);
+	PmStatus st = t->has_info ? PM_OK : pm_worker_info(t->worker, &info, err);
 
 	if (!st)
 		st = pm_read_file(t->json_out, MAX_FILE, &text, err);

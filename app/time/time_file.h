@@ -3,6 +3,7 @@
 #ifndef APP_TIME_FILE_H
 #define APP_TIME_FILE_H
 
+#include "app/gpus/seats.h"
 #include "app/time/time_stages.h"
 #include "base/core/err.h"
 #include "base/core/json.h"
@@ -25,6 +26,9 @@ typedef struct PmTime {
 	PmWorker *worker;
 	PmDeviceInfo info; /* of the worker's device, once it is open */
 	int has_info;
+	PmSeats *seats; /* --gpus, or NULL: then each target is timed by a process at one of them */
+	int code;       /* with them: the exit code of the first target that was not timed; 0 = all were */
+	PmStr *said;    /* gets the lines for the terminal; NULL = they are printed at once */
 	cJSON *records;
 } PmTime;
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_time.c - passmith time: measured times of the eager baseline, and quick ones of a pass beside it. */
 #include "cli/cmds.h"
+#include "cli/gpus.h"
 
+#include "app/eval/many.h"
 #include "app/eval/variant_list.h"
 #include "app/time/time_file.h"
 #include "app/time/time_pass.h"
@@ -16,6 +18,7 @@
 #include "runtime/cuda/nvrtc/nvrtc.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +26,25 @@
 static const double keeps_warm = 2; /* seconds for which a GPU that was busy needs no warm-up */
 
 enum { MAX_BLOCKS = 1000 };
+
+/* A line each few seconds, to whoever waits for it. */
+static void say(PmTime *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(PmTime *t, const char *fmt, ...)
+{
+	char line[PM_ERR_MAX + 256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	if (t->said) {
+		pm_str_add(t->said, line);
+	} else if (!pm_cli_json) {
+		fputs(line, stdout);
+		fflush(stdout);
+	}
+}
 
 static void kind_json(cJSON *j, const PmTimes *t, int side, int control, const char *name)
 {
@@ -49,18 +71,17 @@ static cJSON *times_json(const PmTiming *t, int side, int control)
 	return j;
 }
 
-static void print_times(const PmTaskVariant *m, const PmPlanStats *s, const PmTiming *t, int side)
+static void say_times(PmTime *c, const PmTaskVariant *m, const PmPlanStats *s, const PmTiming *t, int side)
 {
-	printf("  %-44.44s %4d launches", m->label, s->n_launches);
+	say(c, "  %-44.44s %4d launches", m->label, s->n_launches);
 	for (int k = 0; k < PM_N_TIME_KINDS; k++) {
 		double seconds = pm_timer_seconds(&t->kind[k], side);
 		int below = t->kind[k].blocks && isnan(seconds);
 
-		printf(" %s%*.2f us", below ? "<" : "", below ? 9 : 10,
-		       (below ? t->kind[k].resolution : seconds) * 1e6);
+		say(c, " %s%*.2f us", below ? "<" : "", below ? 9 : 10,
+		    (below ? t->kind[k].resolution : seconds) * 1e6);
 	}
-	printf("  %s\n", *t->why ? t->why : "ok");
-	fflush(stdout); /* a line each few seconds, to whoever waits for it */
+	say(c, "  %s\n", *t->why ? t->why : "ok");
 }
 
 /* What a call takes of the device; a graph that was timed can be planned. */
@@ -114,6 +135,22 @@ static PmStatus time_sides(PmTime *t, const PmTaskVariant *m, const PmTimedPass 
 	return PM_OK;
 }
 
+/* With --gpus: whether what came of a graph counts, or its GPU is left. */
+static PmStatus accept_graph(PmTime *t, PmStatus st, const PmErr *why, PmErr *err)
+{
+	PmSeatSaw saw = { .error = st == PM_E_ENV || st == PM_E_NOT_FOUND || st == PM_E_DEVICE ||
+				   st == PM_E_CRASH || st == PM_E_TIMEOUT || st == PM_E_OOB,
+			  .why = why->text };
+
+	if (!t->seats)
+		return PM_OK;
+	if (saw.error) { /* another process is to try the GPU, which may take one at a time */
+		pm_worker_free(t->worker);
+		t->worker = pm_worker_new(t->device);
+	}
+	return pm_seats_accept(t->seats, &saw, err);
+}
+
 /* One graph; what fails there is its record, unless there is no such device. */
 static PmStatus time_one(PmTime *t, const PmTaskVariant *m, const PmTimedPass *p, PmErr *err)
 {
@@ -141,23 +178,28 @@ static PmStatus time_one(PmTime *t, const PmTaskVariant *m, const PmTimedPass *p
 		st = time_sides(t, m, p, &o, times, &r, &why);
 	pm_secret_free(secret);
 	t->last = st ? 0 : pm_now();
+	if (accept_graph(t, st, &why, err)) {
+		cJSON_Delete(times);
+		cJSON_Delete(j);
+		return PM_E_DEVICE;
+	}
 	cJSON_AddStringToObject(j, "target", t->target);
 	cJSON_AddStringToObject(j, "name", m->label);
 	cJSON_AddStringToObject(j, "graph", key.full);
 	cJSON_AddStringToObject(j, "class", pm_graph_class(m->g));
 	cJSON_AddNumberToObject(j, "launches", s.n_launches);
 	add_roofline(t, j, m->g);
+	if (t->seats)
+		cJSON_AddItemToObject(j, "gpu", pm_cli_gpu_json(t->seats));
 	if (st) {
 		cJSON_AddStringToObject(j, "error", why.text);
-		if (!pm_cli_json)
-			printf("  %-44.44s %s\n", m->label, why.text);
+		say(t, "  %-44.44s %s\n", m->label, why.text);
 		t->failed++;
 	} else {
 		cJSON_AddItemToObject(j, "times", times);
 		times = NULL;
 		t->timed++;
-		if (!pm_cli_json)
-			print_times(m, &s, &r, p && p->g ? PM_SIDE_CANDIDATE : 0);
+		say_times(t, m, &s, &r, p && p->g ? PM_SIDE_CANDIDATE : 0);
 	}
 	cJSON_Delete(times);
 	if (p && !p->g && !p->failed)
@@ -209,7 +251,7 @@ static PmStatus compile_ahead(PmTime *t, const PmStrList *targets, const Batch *
 	Plans plans = { 0 };
 	PmTimeStage was = pm_time_stage_enter(&t->stages, PM_TIME_STAGE_OPEN);
 	double begin = pm_now(), opened;
-	PmStatus st = pm_worker_info(t->worker, &t->info, err);
+	PmStatus st = t->has_info ? PM_OK : pm_worker_info(t->worker, &t->info, err);
 
 	t->has_info = !st;
 	pm_time_stage_enter(&t->stages, PM_TIME_STAGE_COMPILE);
@@ -319,8 +361,7 @@ static PmStatus time_target(PmTime *t, const PmVariantList *m, const PmTimedPass
 {
 	PmStatus st = PM_OK;
 
-	if (!pm_cli_json)
-		printf("%s\n", t->target);
+	say(t, "%s\n", t->target);
 	for (size_t k = 0; k < m->list.n && !st; k++) {
 		if (pm_time_file_has(t, m->list.v[k].g))
 			continue;
@@ -329,9 +370,126 @@ static PmStatus time_target(PmTime *t, const PmVariantList *m, const PmTimedPass
 			continue;
 		}
 		st = time_one(t, &m->list.v[k], pass ? &pass[k] : NULL, err);
-		if (!st)
+		if (!st && !t->seats)
 			st = pm_time_file_keep(t, err);
 	}
+	return st;
+}
+
+/* ---- on several GPUs ---- */
+
+typedef struct Several {
+	PmTime *t;
+	const PmStrList *targets;
+	const Batch *d;
+	size_t *item;  /* by item: its target, which has graphs */
+	size_t *first; /* by item: its first graph */
+	size_t n;
+} Several;
+
+/* The records that a list has from number `from` on; owned. */
+static cJSON *take_from(cJSON *list, int from)
+{
+	cJSON *taken = cJSON_CreateArray();
+
+	while (cJSON_GetArraySize(list) > from)
+		cJSON_AddItemToArray(taken, cJSON_DetachItemFromArray(list, from));
+	return taken;
+}
+
+/* In a process of its own. Its worker ends with the target: while it lives others cannot measure there. */
+static PmStatus time_item(void *arg, size_t item, PmStr *out, PmErr *err)
+{
+	const Several *s = arg;
+	PmTime *t = s->t;
+	PmStr said = PM_STR_INIT;
+	int before = cJSON_GetArraySize(t->records);
+	cJSON *j = cJSON_CreateObject();
+	PmStatus st;
+
+	t->target = s->targets->list.v[s->item[item]];
+	t->said = &said;
+	t->last = t->timed = t->failed = t->left_out = 0;
+	t->worker = pm_worker_new(t->device);
+	st = time_target(t, &s->d->target[s->item[item]], s->d->pass ? s->d->pass + s->first[item] : NULL,
+			 err);
+	pm_worker_free(t->worker);
+	t->worker = NULL;
+	cJSON_AddNumberToObject(j, "timed", t->timed);
+	cJSON_AddNumberToObject(j, "failed", t->failed);
+	cJSON_AddNumberToObject(j, "left_out", t->left_out);
+	cJSON_AddStringToObject(j, "said", said.len ? said.s : "");
+	cJSON_AddItemToObject(j, "records", take_from(t->records, before));
+	if (!st)
+		pm_json_print(j, 0, out);
+	cJSON_Delete(j);
+	pm_str_release(&said);
+	return st;
+}
+
+/* A target that was not timed to its end has a record that says so. */
+static void left_untimed(PmTime *t, const char *target, const PmManyEnd *end)
+{
+	cJSON *j = cJSON_CreateObject();
+
+	pm_cli_complain("%s was not timed: %s", target, end->why);
+	cJSON_AddStringToObject(j, "target", target);
+	cJSON_AddStringToObject(j, "error", end->why);
+	cJSON_AddItemToArray(t->records, j);
+	t->code = t->code ? t->code : pm_status_exit_code(end->status);
+}
+
+static PmStatus take_item(void *arg, size_t item, const PmManyEnd *end, PmErr *err)
+{
+	const Several *s = arg;
+	PmTime *t = s->t;
+	cJSON *j = NULL, *records;
+	PmStatus st = PM_OK;
+
+	if (end->status) {
+		left_untimed(t, s->targets->list.v[s->item[item]], end);
+		return PM_OK;
+	}
+	st = pm_json_parse(end->out->s, end->out->len, &j, err);
+	if (st)
+		return st;
+	t->timed += (int)pm_json_i64(j, "timed", 0);
+	t->failed += (int)pm_json_i64(j, "failed", 0);
+	t->left_out += (int)pm_json_i64(j, "left_out", 0);
+	if (!pm_cli_json)
+		fputs(pm_json_str(j, "said", ""), stdout);
+	records = cJSON_GetObjectItem(j, "records");
+	while (cJSON_GetArraySize(records))
+		cJSON_AddItemToArray(t->records, cJSON_DetachItemFromArray(records, 0));
+	cJSON_Delete(j);
+	return pm_time_file_keep(t, err);
+}
+
+/* Each target on whichever GPU is free; one process at each GPU. */
+static PmStatus time_on_several(PmTime *t, const PmStrList *targets, const Batch *d, PmErr *err)
+{
+	Several s = { .t = t,
+		      .targets = targets,
+		      .d = d,
+		      .item = pm_xcalloc(d->n_targets + 1, sizeof *s.item),
+		      .first = pm_xcalloc(d->n_targets + 1, sizeof *s.first) };
+	PmMany m = { .jobs = pm_seats_n(t->seats),
+		     .seats = t->seats,
+		     .work = time_item,
+		     .take = take_item,
+		     .arg = &s };
+	PmStatus st;
+
+	for (size_t i = 0, at = 0; i < d->n_targets; at += d->target[i++].list.n)
+		if (d->target[i].list.n) {
+			s.item[s.n] = i;
+			s.first[s.n++] = at;
+		}
+	m.n = s.n;
+	fflush(stdout); /* else each process has what is in it */
+	st = m.n ? pm_many(&m, err) : PM_OK;
+	free(s.item);
+	free(s.first);
 	return st;
 }
 
@@ -340,7 +498,8 @@ static PmStatus time_all(PmTime *t, const PmStrList *targets, PmErr *err)
 	Batch d = { 0 };
 	PmStatus st;
 
-	pm_worker_begin(t->worker); /* opens the device meanwhile */
+	if (t->worker)
+		pm_worker_begin(t->worker); /* opens the device meanwhile */
 	pm_time_stage_enter(&t->stages, PM_TIME_STAGE_READ);
 	st = read_targets(t, targets, &d, err);
 	if (!st)
@@ -352,7 +511,9 @@ static PmStatus time_all(PmTime *t, const PmStrList *targets, PmErr *err)
 	if (!st && d.n && !pm_cli_json)
 		printf("GPU time with caches cold and replayed as a CUDA graph; on the host's clock a call "
 		       "among many in a row, and one call and the wait for its result\n");
-	for (size_t i = 0, at = 0; i < d.n_targets && !st; at += d.target[i++].list.n) {
+	if (!st && t->seats)
+		st = time_on_several(t, targets, &d, err);
+	for (size_t i = 0, at = 0; i < d.n_targets && !st && !t->seats; at += d.target[i++].list.n) {
 		if (!d.target[i].list.n)
 			continue;
 		t->target = targets->list.v[i];
@@ -373,11 +534,68 @@ static void print_timings(PmTime *t)
 	pm_str_release(&table);
 }
 
+static int run(PmTime *t, const PmStrList *targets, const char *gpus)
+{
+	PmStatus st = PM_OK;
+	cJSON *times;
+	PmErr err;
+	int code;
+
+	pm_err_init(&err);
+	if (t->pass)
+		snprintf(t->system, sizeof t->system, "passmith %.*s",
+			 (int)strcspn(pm_path_base(t->pass), "."), pm_path_base(t->pass));
+	pm_cli_libraries(t->device, t->tf32);
+	t->records = cJSON_CreateArray();
+	t->begin = t->kept = pm_now();
+	if (gpus) {
+		st = pm_cli_gpus(gpus, &t->seats, &err);
+		if (st)
+			return pm_cli_fail(&err);
+		t->info = pm_seats_gpu(t->seats, 0)->info;
+		t->has_info = 1;
+	} else {
+		t->worker = pm_worker_new(t->device);
+	}
+	if (t->resume && pm_path_exists(t->json_out))
+		st = pm_time_file_resume(t, &err);
+	if (!st)
+		st = time_all(t, targets, &err);
+	code = st ? pm_cli_fail(&err) : t->unread ? 4 : t->code ? t->code : t->failed != 0;
+	/* What is timed is kept, whatever ended the run; nothing is no reason to write over a file. */
+	t->json_out = (st || t->code) && !t->timed ? NULL : t->json_out;
+	pm_cli_stage("writing");
+	times = pm_time_file_json(t);
+	if (pm_time_file_write(t, times, &err) && !st)
+		code = pm_cli_fail(&err);
+	pm_cli_put_json(times);
+	print_timings(t);
+	return code;
+}
+
+static int check_args(const PmCmd *cmd, const PmTime *t, const PmStrList *targets, const char *gpus)
+{
+	if (!targets->list.n)
+		return pm_cli_usage(cmd, "time takes at least one model or task.");
+	if (t->blocks > MAX_BLOCKS)
+		return pm_cli_usage(cmd, "--blocks takes a number up to %d.", MAX_BLOCKS);
+	if (t->resume && !t->json_out)
+		return pm_cli_usage(cmd, "--resume wants the file of the run before, -o FILE.");
+	if (!pm_device_is_known(t->device))
+		return pm_cli_usage(cmd, "There is no device '%.60s' with a clock; name cuda.", t->device);
+	if (gpus && t->timings)
+		return pm_cli_usage(cmd, "--timings is of one process: leave it out, or --gpus.");
+	return pm_cli_gpus_usage(cmd, gpus, t->device);
+}
+
 int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 {
 	PmTime t = { .device = "cuda" };
+	const char *gpus = NULL;
 	const PmOpt opts[] = {
 		{ "--device", PM_OPT_STR, &t.device, "a device with a clock (default cuda, the only one)" },
+		{ "--gpus", PM_OPT_STR, &gpus,
+		  "all, or numbers and UUIDs with commas (0,2): models go to whichever GPU is free" },
 		{ "--db", PM_OPT_STR, &t.db_path, "the targets are tasks of this database, not model files" },
 		{ "--variants", PM_OPT_FLAG, &t.variants,
 		  "a model in all the shapes and types it generalises to" },
@@ -396,49 +614,16 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 		{ 0 },
 	};
 	PmStrList targets = { 0 };
-	PmStatus st = PM_OK;
-	cJSON *times;
-	PmErr err;
 	int code = 0;
 
-	pm_err_init(&err);
 	pm_time_stages_begin(&t.stages);
 	if (pm_args_parse(cmd, opts, argc, argv, &targets, &code)) {
-		if (!targets.list.n) {
-			code = pm_cli_usage(cmd, "time takes at least one model or task.");
-		} else if (t.blocks > MAX_BLOCKS) {
-			code = pm_cli_usage(cmd, "--blocks takes a number up to %d.", MAX_BLOCKS);
-		} else if (t.resume && !t.json_out) {
-			code = pm_cli_usage(cmd, "--resume wants the file of the run before, -o FILE.");
-		} else if (!pm_device_is_known(t.device)) {
-			code = pm_cli_usage(cmd, "There is no device '%.60s' with a clock; name cuda.",
-					    t.device);
-		} else {
-			if (t.pass)
-				snprintf(t.system, sizeof t.system, "passmith %.*s",
-					 (int)strcspn(pm_path_base(t.pass), "."), pm_path_base(t.pass));
-			pm_cli_libraries(t.device, t.tf32);
-			t.worker = pm_worker_new(t.device);
-			t.records = cJSON_CreateArray();
-			t.begin = t.kept = pm_now();
-			if (t.resume && pm_path_exists(t.json_out))
-				st = pm_time_file_resume(&t, &err);
-			if (!st)
-				st = time_all(&t, &targets, &err);
-			code = st ? pm_cli_fail(&err) : t.unread ? 4 : t.failed != 0;
-			/* What is timed is kept, whatever ended the run; nothing is no reason to write over a
-			 * file. */
-			t.json_out = st && !t.timed ? NULL : t.json_out;
-			pm_cli_stage("writing");
-			times = pm_time_file_json(&t);
-			if (pm_time_file_write(&t, times, &err) && !st)
-				code = pm_cli_fail(&err);
-			pm_cli_put_json(times);
-			print_timings(&t);
-		}
+		code = check_args(cmd, &t, &targets, gpus);
+		code = code ? code : run(&t, &targets, gpus);
 	}
 	cJSON_Delete(t.records);
 	pm_worker_free(t.worker);
+	pm_seats_free(t.seats);
 	PM_VEC_RELEASE(&targets.list);
 	return code;
 }

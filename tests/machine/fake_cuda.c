@@ -346,6 +346,45 @@ XX(cuCtxResetPersistingL2Cache, (void))
 	return 0;
 }
 
+/* Launches that are recorded do nothing when they are played, either. */
+XX(cuStreamBeginCapture_v2, (void *s, int mode))
+{
+	(void)s, (void)mode;
+	return failed;
+}
+
+XX(cuStreamEndCapture, (void *s, void **graph))
+{
+	(void)s;
+	*graph = all;
+	return failed;
+}
+
+XX(cuGraphInstantiateWithFlags, (void **exec, void *graph, unsigned long long flags))
+{
+	(void)graph, (void)flags;
+	*exec = all;
+	return failed;
+}
+
+XX(cuGraphLaunch, (void *exec, void *s))
+{
+	(void)exec, (void)s;
+	return failed;
+}
+
+XX(cuGraphDestroy, (void *graph))
+{
+	(void)graph;
+	return 0;
+}
+
+XX(cuGraphExecDestroy, (void *exec))
+{
+	(void)exec;
+	return 0;
+}
+
 /* What these GPUs cannot do. */
 #define CANNOT(name)                                                                                         \
 	XX(name, (void))                                                                                     \
@@ -360,12 +399,6 @@ CANNOT(cuMemRelease)
 CANNOT(cuMemMap)
 CANNOT(cuMemUnmap)
 CANNOT(cuMemSetAccess)
-CANNOT(cuStreamBeginCapture_v2)
-CANNOT(cuStreamEndCapture)
-CANNOT(cuGraphInstantiateWithFlags)
-CANNOT(cuGraphLaunch)
-CANNOT(cuGraphDestroy)
-CANNOT(cuGraphExecDestroy)
 
 /* ---- NVRTC: kernels with the parameters that their source has, and no instruction ---- */
 

@@ -50,6 +50,14 @@ void pm_model_say_overruled(const char *path, const PmOnnxReport *r)
 		fprintf(stderr, "%s: %zu more values are read likewise.\n", path, r->n_overruled - n);
 }
 
+/* A kernel whose sources cannot be trusted any more is what its function says. */
+static void say_lost(const char *path, const PmOnnxReport *r)
+{
+	if (r->n_kernels_lost)
+		fprintf(stderr, "%s: %s It is read as the standard operators in it%s.\n", path,
+			r->kernel_lost, r->n_kernels_lost > 1 ? ", and so are others" : "");
+}
+
 /* Reads ONNX from the file, or from the bytes at hand. */
 static PmStatus read_onnx(const char *path, const PmMap *file, PmGraph **out, PmOnnxReport *report,
 			  PmErr *err)
@@ -63,6 +71,8 @@ static PmStatus read_onnx(const char *path, const PmMap *file, PmGraph **out, Pm
 		  : pm_onnx_import(path, &opts, out, report, err);
 	if (!st)
 		pm_model_say_overruled(path, report);
+	if (!st)
+		say_lost(path, report);
 	free(own);
 	return st;
 }

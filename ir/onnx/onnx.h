@@ -60,8 +60,10 @@ typedef struct PmOnnxReport {
 	size_t n_nodes, n_opaque_nodes;
 	size_t n_opaque; /* kinds, at most 64 recorded */
 	PmOnnxOpaque opaque[64];
-	size_t n_absent;  /* constants whose data file is missing */
-	size_t n_inlined; /* calls of model-local functions */
+	size_t n_absent;       /* constants whose data file is missing */
+	size_t n_inlined;      /* calls of model-local functions that are no kernels */
+	size_t n_kernels_lost; /* functions that this program wrote for kernels, read as what they compute */
+	char kernel_lost[320]; /* why the first was, a sentence */
 	PmOnnxStated stated;
 	size_t n_overruled; /* stated types dropped, operands cast (PmOnnxOpts.types_infer); a sentence each:
 			     */
@@ -88,7 +90,8 @@ PmStatus pm_onnx_inputs_to_bind(const void *p, size_t n, char names[][128], size
 				PmErr *err);
 
 /* Writes opset 18, or the first later one that has what the graph needs (docs/reference/onnx.md; Kernel nodes
- * go to domain "passmith"). Constants over 1 KiB use raw data; absent ones keep their location. Atomic. */
+ * become calls of functions of the domain "passmith", which hold their bodies). Constants over 1 KiB use raw
+ * data; absent ones keep their location. Atomic. */
 PmStatus pm_onnx_export(const PmGraph *g, const char *path, PmErr *err);
 PmStatus pm_onnx_export_mem(const PmGraph *g, PmStr *out, PmErr *err);
 

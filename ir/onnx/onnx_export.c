@@ -172,9 +172,12 @@ static PmStatus nodes(PmExport *x, Onnx__GraphProto *gp, PmErr *err)
 
 PmStatus pm__export_graph(PmExport *up, const PmGraph *g, Onnx__GraphProto *gp, PmErr *err)
 {
-	PmExport x = {
-		.arena = up->arena, .g = g, .opset = up->opset, .depth = up->depth + 1, .domains = up->domains
-	};
+	PmExport x = { .arena = up->arena,
+		       .g = g,
+		       .opset = up->opset,
+		       .depth = up->depth + 1,
+		       .domains = up->domains,
+		       .functions = up->functions };
 	PmStatus st;
 
 	onnx__graph_proto__init(gp);
@@ -205,20 +208,42 @@ PmStatus pm__export_graph(PmExport *up, const PmGraph *g, Onnx__GraphProto *gp, 
 
 /* ---- models ---- */
 
+/* Functions, and the metadata that belongs to them. An entry of the graph that has one of their keys goes. */
+static void functions(PmExport *x, Onnx__ModelProto *m)
+{
+	const PmExportFunctions *all = x->functions;
+
+	m->n_functions = all->v.n;
+	m->functions = pm__export_alloc(x, all->v.n, sizeof *m->functions);
+	for (size_t i = 0; i < all->v.n; i++) {
+		m->functions[i] = all->v.v[i];
+		m->metadata_props[m->n_metadata_props++] = all->meta.v[i];
+	}
+}
+
+static int is_function_key(const PmExport *x, const char *key)
+{
+	for (size_t i = 0; i < x->functions->meta.n; i++)
+		if (strcmp(x->functions->meta.v[i]->key, key) == 0)
+			return 1;
+	return 0;
+}
+
 static PmStatus metadata(PmExport *x, Onnx__ModelProto *m, PmErr *err)
 {
+	size_t i, n = pm_graph_n_meta(x->g);
 	PmStatus st = PM_OK;
-	size_t i;
 
-	m->n_metadata_props = pm_graph_n_meta(x->g);
-	m->metadata_props = pm__export_alloc(x, m->n_metadata_props, sizeof *m->metadata_props);
-	for (i = 0; i < m->n_metadata_props && !st; i++) {
+	m->metadata_props = pm__export_alloc(x, n + x->functions->v.n, sizeof *m->metadata_props);
+	for (i = 0; i < n && !st; i++) {
 		Onnx__StringStringEntryProto *e = pm__export_alloc(x, 1, sizeof *e);
 		const char *key, *value;
 
 		onnx__string_string_entry_proto__init(e);
-		m->metadata_props[i] = e;
 		pm_graph_meta_at(x->g, i, &key, &value);
+		if (is_function_key(x, key))
+			continue;
+		m->metadata_props[m->n_metadata_props++] = e;
 		st = pm__export_text(x, key, "metadata key", &e->key, err);
 		if (!st)
 			st = pm__export_text(x, value, "metadata value", &e->value, err);
@@ -266,9 +291,11 @@ static PmStatus fill_model(PmExport *x, Onnx__ModelProto *m, PmErr *err)
 	st = pm__export_opset(x, x->g, err);
 	m->ir_version = ir_version(x->opset);
 	if (!st)
+		st = pm__export_graph(x, x->g, m->graph, err);
+	if (!st)
 		st = metadata(x, m, err);
 	if (!st)
-		st = pm__export_graph(x, x->g, m->graph, err);
+		functions(x, m);
 	opsets(x, m);
 	return st;
 }
@@ -276,7 +303,8 @@ static PmStatus fill_model(PmExport *x, Onnx__ModelProto *m, PmErr *err)
 PmStatus pm_onnx_export_mem(const PmGraph *g, PmStr *out, PmErr *err)
 {
 	PmExportDomains domains = { NULL, 0, 0 };
-	PmExport x = { .arena = pm_arena_new(0), .g = g, .domains = &domains };
+	PmExportFunctions functions = { NULL, { NULL, 0, 0 }, { NULL, 0, 0 } };
+	PmExport x = { .arena = pm_arena_new(0), .g = g, .domains = &domains, .functions = &functions };
 	Onnx__ModelProto m;
 	PmStatus st = fill_model(&x, &m, err);
 	size_t n = st ? 0 : onnx__model_proto__get_packed_size(&m);
@@ -294,6 +322,9 @@ PmStatus pm_onnx_export_mem(const PmGraph *g, PmStr *out, PmErr *err)
 		free(buf);
 	}
 	PM_VEC_RELEASE(&domains);
+	PM_VEC_RELEASE(&functions.v);
+	PM_VEC_RELEASE(&functions.meta);
+	pm_intern_free(functions.names);
 	pm_arena_free(x.arena);
 	return st;
 }

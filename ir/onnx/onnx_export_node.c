@@ -150,7 +150,7 @@ static int is_written(const PmExport *x, PmNode n, const PmAttr *a)
 	if (op == PM_OP_Opaque && (strcmp(a->name, "opset") == 0 || strcmp(a->name, "captures") == 0 ||
 				   strncmp(a->name, PM_ONNX_TYPE_ATTR, strlen(PM_ONNX_TYPE_ATTR)) == 0))
 		return 0;
-	return op == PM_OP_Kernel || !is_default(pm_op_attr_desc(op, a->name), a);
+	return !is_default(pm_op_attr_desc(op, a->name), a);
 }
 
 static PmStatus attributes(PmExport *x, PmNode n, Onnx__NodeProto *np, PmErr *err)
@@ -305,6 +305,8 @@ PmStatus pm__export_node(PmExport *x, PmNode n, Onnx__NodeProto **out, PmErr *er
 			    "The opaque %s captures values but has no operands or bytes for them.", where.s);
 	if (!st && raw && raw->kind == PM_ATTR_STRING)
 		st = opaque_node(x, n, raw, n_in, where.s, out, err);
+	else if (!st && op == PM_OP_Kernel)
+		st = pm__export_kernel(x, n, *out, err);
 	else if (!st)
 		st = attributes(x, n, *out, err);
 	if (!st)
@@ -314,7 +316,7 @@ PmStatus pm__export_node(PmExport *x, PmNode n, Onnx__NodeProto **out, PmErr *er
 	(*out)->name = NULL;
 	if (!st && *pm_node_name(x->g, n))
 		st = pm__export_text(x, pm_node_name(x->g, n), "node name", &(*out)->name, err);
-	if (!st)
+	if (!st && op != PM_OP_Kernel)
 		st = pm__export_text(x, pm_node_op_name(x->g, n), "operator name", &(*out)->op_type, err);
 	(*out)->domain = NULL;
 	if (!st && (op == PM_OP_Kernel || *pm_node_domain(x->g, n)))

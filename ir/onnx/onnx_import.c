@@ -52,6 +52,7 @@ static PmStatus build(PmImport *im, PmErr *err)
 	if (!st && !im->model->has_graph)
 		st = pm_err(err, PM_E_INVALID,
 			    "The model has no graph; it is not an ONNX model, or an empty one.");
+	pm__model_find_kernels(im->model);
 	if (!st)
 		st = copy_meta(im, err);
 	if (!st)

@@ -174,7 +174,10 @@ PmStatus pm__import_call(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, siz
 {
 	PmOnnxWhere w = pm__onnx_where(np, index);
 	const Onnx__FunctionProto *f;
+	PmStatus st = pm__import_kernel_call(im, sc, np, index, fn, err);
 
+	if (st != PM_DECLINED)
+		return st;
 	if (sc->depth >= PM_ONNX_MAX_CALLS)
 		return pm_err(
 			err, PM_E_LIMIT,

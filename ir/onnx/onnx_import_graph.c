@@ -204,8 +204,8 @@ static PmStatus add_initializer(PmImport *im, PmOnnxScope *sc, size_t i, PmErr *
 			      name);
 	sc->v.v[id].known = 1;
 	/* A graph in a function's body is read at each call. */
-	st = pm__import_const(im, pm__import_final_name(im, sc, name), t, !sc->prefix, &sc->v.v[id].value,
-			      why, err);
+	st = pm__import_const(im, pm__import_final_name(im, sc, name), t, !sc->prefix && !im->read_again,
+			      &sc->v.v[id].value, why, err);
 	if (st == PM_DECLINED)
 		return opaque_constant(im, sc, t, why, err);
 	return st ? st : pm__import_check_name(im, sc, &sc->v.v[id], sc->v.v[id].value, err);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_import_node.c - one node at a time: draft, normal form, graph node, inference; constants and kernels.
- */
+/* onnx_import_node.c - one node at a time: draft, normal form, graph node, inference; constants. */
 #include "ir/onnx/onnx_source.h"
 
 #include "ir/core/graph_priv.h"
@@ -39,7 +38,7 @@ static PmStatus import_constant(PmImport *im, PmOnnxScope *sc, const Onnx__NodeP
 		return PM_DECLINED;
 	name = pm__import_final_name(im, sc, np->output[0]);
 	if (strcmp(kind, "value") == 0 && a->t)
-		return pm__import_const(im, name, a->t, sc->prefix == NULL, out, why, err);
+		return pm__import_const(im, name, a->t, !sc->prefix && !im->read_again, out, why, err);
 	if (strcmp(kind, "value_int") == 0 && a->has_i)
 		return add_list_const(im, name, PM_I64, 0, &a->i, 1, out, err);
 	if (strcmp(kind, "value_float") == 0 && a->has_f)
@@ -49,106 +48,6 @@ static PmStatus import_constant(PmImport *im, PmOnnxScope *sc, const Onnx__NodeP
 	if (strcmp(kind, "value_floats") == 0)
 		return add_list_const(im, name, PM_F32, 1, a->floats, a->n_floats, out, err);
 	return PM_DECLINED;
-}
-
-/* ---- kernels ---- */
-
-static PmStatus set_body(PmImport *im, PmNode n, const Onnx__AttributeProto *a, PmErr *err)
-{
-	PmImport sub = *im;
-	PmOnnxSource source;
-	PmStatus st;
-
-	memset(&sub.eaten, 0, sizeof sub.eaten);
-	memset(&sub.stated_names, 0, sizeof sub.stated_names);
-	sub.nested++;
-	sub.fold = im->fold ? pm__fold_new(1) : NULL;
-	sub.g = pm_graph_new((size_t)1 << 30);
-	pm__source_of_graph(&source, a->g);
-	st = pm__import_graph(&sub, &source, err);
-	if (!st)
-		st = pm__import_finish(&sub, err);
-	PM_VEC_RELEASE(&sub.eaten);
-	PM_VEC_RELEASE(&sub.stated_names);
-	pm__fold_free(sub.fold);
-	im->n_nodes = sub.n_nodes;
-	if (st) {
-		pm_graph_free(sub.g);
-		return st;
-	}
-	return pm_node_set_graph(im->g, n, text(a->name), sub.g, err);
-}
-
-static PmStatus set_strings(PmGraph *g, PmNode n, const Onnx__AttributeProto *a, PmErr *err)
-{
-	const char **v = pm_xcalloc(a->n_strings + 1, sizeof *v);
-	PmStr all = PM_STR_INIT;
-	size_t i, at = 0;
-	PmStatus st;
-
-	for (i = 0; i < a->n_strings; i++) {
-		pm_str_addn(&all, a->strings[i].data, a->strings[i].len);
-		pm_str_addc(&all, 0);
-	}
-	for (i = 0; i < a->n_strings; i++) {
-		v[i] = all.s + at;
-		at += a->strings[i].len + 1;
-	}
-	st = pm_node_set_strings(g, n, text(a->name), v, a->n_strings, err);
-	pm_str_release(&all);
-	free(v);
-	return st;
-}
-
-/* An attribute of a kernel node, as it is. */
-static PmStatus set_kernel_attr(PmImport *im, PmNode n, const Onnx__AttributeProto *a, PmErr *err)
-{
-	switch (a->type) {
-	case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT:
-		return pm_node_set_i(im->g, n, text(a->name), a->i, err);
-	case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING:
-		return pm_node_set_s(im->g, n, text(a->name), (const char *)a->s.data, a->s.len, err);
-	case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS:
-		return pm_node_set_ints(im->g, n, text(a->name), a->ints, a->n_ints, err);
-	case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS:
-		return set_strings(im->g, n, a, err);
-	case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH:
-		if (a->g)
-			return set_body(im, n, a, err);
-		/* fall through */
-	default:
-		return pm_err(err, PM_E_INVALID,
-			      "A kernel node has the attribute '%.100s' of a kind kernels lack; fix it.",
-			      text(a->name));
-	}
-}
-
-static PmStatus import_kernel(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto *np, size_t index,
-			      PmErr *err)
-{
-	PmOnnxWhere w = pm__onnx_where(np, index);
-	PmValue *in = pm_xcalloc(np->n_input + 1, sizeof *in);
-	PmStatus st = PM_OK;
-	PmNode n = { 0 };
-	size_t k;
-
-	if (im->nested >= PM_ONNX_MAX_CALLS || sc->prefix)
-		st = pm_err(err, PM_E_LIMIT,
-			    "Kernels are nested too deep, or inside a function, at %s; inline them.", w.s);
-	for (k = 0; k < np->n_input && !st; k++)
-		st = pm__scope_value(sc, np->input[k], &in[k], &w, err);
-	if (!st)
-		st = pm_graph_add_node(im->g, PM_OP_Kernel, in, np->n_input, np->n_output, &n, err);
-	for (k = 0; k < np->n_attribute && !st; k++)
-		st = set_kernel_attr(im, n, np->attribute[k], err);
-	if (!st)
-		st = pm__import_stated_types(im, sc, np, n, err);
-	if (!st)
-		st = pm_infer_node(im->g, n, err);
-	if (!st)
-		st = pm__import_results(im, sc, np, n, err);
-	free(in);
-	return st;
 }
 
 /* ---- operators of the table ---- */
@@ -399,7 +298,7 @@ static PmStatus import_node(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, 
 			      "rename it.",
 			      pm__onnx_where(np, index).s);
 	if (strcmp(domain, PM_ONNX_KERNEL_DOMAIN) == 0 && strcmp(np->op_type, "Kernel") == 0)
-		return import_kernel(im, sc, np, index, err);
+		return pm__import_kernel(im, sc, np, index, err);
 	op = pm__norm_op(np);
 	if (*domain && op == PM_OP_NONE)
 		return pm__import_opaque(im, sc, np, index, "not in the operator table", err);

@@ -186,20 +186,21 @@ static int64_t narrow_opset(const PmGraph *g, PmNode n)
 	return want;
 }
 
-static void note_domain(PmExport *x, const char *domain, int64_t version)
+int64_t pm__export_note_domain(PmExport *x, const char *domain, int64_t version)
 {
 	size_t i;
 
 	if (!*domain)
-		return;
+		return version;
 	for (i = 0; i < x->domains->n; i++) {
 		if (strcmp(x->domains->v[i].domain, domain) == 0) {
 			if (x->domains->v[i].version < version)
 				x->domains->v[i].version = version;
-			return;
+			return x->domains->v[i].version;
 		}
 	}
 	PM_VEC_PUSH(x->domains, ((PmOnnxOpset){ domain, version }));
+	return version;
 }
 
 PmStatus pm__export_opset(PmExport *x, const PmGraph *g, PmErr *err)
@@ -235,9 +236,9 @@ PmStatus pm__export_opset(PmExport *x, const PmGraph *g, PmErr *err)
 		else if (op == PM_OP_AveragePool && !pm__export_all_ones(g, n, "dilations"))
 			want = DILATED_POOL_OPSET;
 		else if (op == PM_OP_Kernel)
-			note_domain(x, PM_ONNX_KERNEL_DOMAIN, 1);
+			pm__export_note_domain(x, PM_ONNX_KERNEL_DOMAIN, 1);
 		else if (op == PM_OP_Opaque && *pm_node_domain(g, n))
-			note_domain(x, pm_node_domain(g, n), pm_node_i(g, n, "opset", 1));
+			pm__export_note_domain(x, pm_node_domain(g, n), pm_node_i(g, n, "opset", 1));
 		else if (op == PM_OP_Opaque)
 			want = pm_node_i(g, n, "opset", 0);
 		if (bf16_opset(g, n) > want)
@@ -296,7 +297,7 @@ void pm__export_note_domains(PmExport *x, const Onnx__NodeProto *np)
 			const Onnx__GraphProto *g = k ? a->graphs[k - 1] : a->g;
 
 			for (m = 0; g && m < g->n_node; m++) {
-				note_domain(x, pm__onnx_domain(g->node[m]), 1);
+				pm__export_note_domain(x, pm__onnx_domain(g->node[m]), 1);
 				pm__export_note_domains(x, g->node[m]);
 			}
 		}

@@ -104,6 +104,7 @@ PmStatus pm__onnx_external(PmOnnxFiles *f, const Onnx__TensorProto *t, const PmT
 /* ---- onnx_import_order.c: names, scopes, order ---- */
 
 typedef struct PmOnnxSource PmOnnxSource; /* onnx_source.h */
+struct PmOnnxFunction;
 
 typedef struct PmOnnxName {
 	PmValue value;
@@ -191,6 +192,7 @@ typedef struct PmImport {
 	struct PmFold *fold;    /* small integers known so far; NULL for our own files, read as they are */
 	size_t n_nodes, max_nodes;
 	int nested;                        /* depth of kernel bodies */
+	int read_again;                    /* nothing may be taken out of the messages that are read */
 	PM_VEC(PmStatedName) stated_names; /* seen while comparing stated types */
 	PM_VEC(uint32_t) overruled;        /* values whose stated type was dropped */
 } PmImport;
@@ -259,6 +261,16 @@ PmStatus pm__import_opaque(PmImport *im, PmOnnxScope *sc, Onnx__NodeProto *np, s
 /* The opaque nodes of a whole model, functions and kernels included, in the opset that it would be written
  * in, where they mean the same in it: so that writing and reading changes nothing. */
 PmStatus pm__import_raise_opsets(PmImport *im, PmErr *err);
+
+/* ---- onnx_import_kernel.c ---- */
+
+/* A node that has its body as a graph. */
+PmStatus pm__import_kernel(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto *np, size_t index,
+			   PmErr *err);
+/* A call of a function that is a kernel (onnx_kernel.h). PM_DECLINED when it is none; when it looks like one,
+ * the report says why. */
+PmStatus pm__import_kernel_call(PmImport *im, PmOnnxScope *sc, const Onnx__NodeProto *np, size_t index,
+				struct PmOnnxFunction *f, PmErr *err);
 
 /* ---- onnx_import_func.c ---- */
 
@@ -366,9 +378,16 @@ PmStatus pm__norm_conv(PmDraft *d, PmErr *err);
 /* The row of a node's operator, or NULL. */
 const PmNormRow *pm__norm_row(const Onnx__NodeProto *np);
 
-/* ---- onnx_export.c, onnx_export_node.c ---- */
+/* ---- onnx_export.c, onnx_export_node.c, onnx_export_kernel.c ---- */
 
 typedef PM_VEC(PmOnnxOpset) PmExportDomains;
+
+/* Functions of the model that is written: one for each different kernel. */
+typedef struct PmExportFunctions {
+	PmIntern *names; /* NULL: there is none yet */
+	PM_VEC(Onnx__FunctionProto *) v;
+	PM_VEC(Onnx__StringStringEntryProto *) meta; /* of each */
+} PmExportFunctions;
 
 typedef struct PmExport {
 	PmArena *arena; /* every message; no budget */
@@ -376,7 +395,8 @@ typedef struct PmExport {
 	int64_t opset;
 	int depth;                /* of nested graphs */
 	PmExportDomains *domains; /* other than the default one */
-	PmIntern *taken;          /* names of constants made on the way */
+	PmExportFunctions *functions;
+	PmIntern *taken; /* names of constants made on the way */
 	PM_VEC(Onnx__TensorProto *) initializers;
 	PM_VEC(Onnx__ValueInfoProto *) infos;
 } PmExport;
@@ -386,10 +406,14 @@ PmStatus pm__export_text(PmExport *x, const char *s, const char *what, char **ou
 PmStatus pm__export_const(PmExport *x, const char *name, const PmType *t, const PmBlob *blob, PmErr *err);
 PmStatus pm__export_graph(PmExport *up, const PmGraph *g, Onnx__GraphProto *gp, PmErr *err);
 PmStatus pm__export_node(PmExport *x, PmNode n, Onnx__NodeProto **out, PmErr *err);
+/* The function that Kernel node n calls: np->op_type is its name. */
+PmStatus pm__export_kernel(PmExport *x, PmNode n, Onnx__NodeProto *np, PmErr *err);
 /* The first operator, nested graphs included, that changes its meaning between two opsets; NULL when none. */
 const char *pm__onnx_breaks(const Onnx__NodeProto *np, int64_t from, int64_t to);
 /* Raises x->opset to what the nodes of g need and notes their domains. */
 PmStatus pm__export_opset(PmExport *x, const PmGraph *g, PmErr *err);
+/* Notes a domain other than the default one, in that version at least, and gives the version noted. */
+int64_t pm__export_note_domain(PmExport *x, const char *domain, int64_t version);
 /* Domains of operators in nested graphs are written too. */
 void pm__export_note_domains(PmExport *x, const Onnx__NodeProto *np);
 /* Whether a list attribute of a node is absent or all 1. */

@@ -94,6 +94,9 @@ PmStatus pm__scope_info(const PmOnnxScope *sc, const PmOnnxName *nm, PmOnnxSlot 
 typedef struct PmOnnxFunction {
 	PmOnnxText name, domain, overload;
 	PmWireField field;
+	PmOnnxText meta;              /* of a kernel (onnx_kernel.h); s NULL: there is none */
+	Onnx__NodeProto *kernel;      /* likewise, once it was called: a node with the body as a graph */
+	int declined;                 /* it looks like a kernel and is none */
 	Onnx__FunctionProto *message; /* NULL: not called yet */
 	PmOnnxSlot slot;
 } PmOnnxFunction;
@@ -103,7 +106,7 @@ typedef struct PmOnnxModel {
 	int has_graph;
 	PmOnnxSource graph;
 	PM_VEC(PmOnnxFunction) functions;
-	PM_VEC(PmWireField) meta; /* metadata_props */
+	PM_VEC(PmWireField) meta; /* metadata_props, without those of functions (pm__model_find_kernels) */
 	PmOnnxSlot head_slot;
 } PmOnnxModel;
 
@@ -111,6 +114,8 @@ typedef struct PmOnnxModel {
  * close. */
 PmStatus pm__model_open(PmOnnxModel *m, const void *p, size_t n, size_t max_nodes, PmErr *err);
 void pm__model_close(PmOnnxModel *m);
+/* Moves the metadata of kernels from the model's to their functions. */
+void pm__model_find_kernels(PmOnnxModel *m);
 /* A function of the model, unpacked at its first call. NULL with a sentence. */
 const Onnx__FunctionProto *pm__model_function(PmOnnxFunction *f, PmErr *err);
 

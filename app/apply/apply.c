@@ -139,11 +139,11 @@ void pm_apply_release(PmApply *a)
 	*a = (PmApply){ 0 };
 }
 
-PmStatus pm_apply_check_written(const PmApply *a, const char *path, PmErr *err)
+PmStatus pm_apply_check_written(const PmApply *a, const PmGraph *written, const char *path, PmErr *err)
 {
 	char want[PM_SHA256_HEX], got[PM_SHA256_HEX];
 	PmGraph *back = NULL;
-	PmStatus st = pm_canon_hash(a->after, PM_CANON_FULL, want, err);
+	PmStatus st = pm_canon_hash(written, PM_CANON_FULL, want, err);
 
 	if (!st)
 		st = pm_model_load(path, &back, NULL, err);

@@ -47,8 +47,9 @@ PmStatus pm_apply(PmGraph *g, const char *const *pass, size_t n, double seconds,
 void pm_apply_release(PmApply *a);
 
 /* Reads the model that was written to `path` again: PM_E_INTERNAL or PM_E_INVALID when it does not say what
- * a->after says, or does not mean what a->before means. */
-PmStatus pm_apply_check_written(const PmApply *a, const char *path, PmErr *err);
+ * `written` says (a->after, or that with its kernels replaced by their bodies), or does not mean what
+ * a->before means. */
+PmStatus pm_apply_check_written(const PmApply *a, const PmGraph *written, const char *path, PmErr *err);
 
 /* All of it but the graphs, as `apply --json` prints it; seconds of passes are left out, so that it is the
  * same for the same model and passes. `model` is what to call the model. Owned by the caller. */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_apply.c - passmith apply: rewrites a whole model with passes and says what that saves.
  *
- * Kernels are exported as nodes of the domain "passmith" whose body is a graph attribute
- * (docs/reference/onnx.md): the file still says what it computes, and this program runs it and takes it back.
- * What was written is read again and, with its kernels replaced by their bodies, must be the model that was
- * read.
+ * Kernels are exported as calls of functions of the domain "passmith", which hold their bodies in standard
+ * operators (docs/reference/onnx.md): every runtime runs the file, and this program takes its kernels back.
+ * With --plain the bodies stand in the place of the kernels. What was written is read again and, with its
+ * kernels replaced by their bodies, must be the model that was read.
  */
 #include "cli/cmds.h"
 
 #include "app/apply/apply_store.h"
 #include "base/sys/io.h"
+#include "ir/core/kernel.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ typedef struct Args {
 	const char *model, *folder, *out, *db;
 	PmStrList given;
 	double deadline;
+	int plain;
 	PM_VEC(char *) pass; /* owned */
 } Args;
 
@@ -130,6 +132,23 @@ static void put_text(const Args *args, const PmApply *a)
 
 /* ---- the command ---- */
 
+/* Writes the rewritten graph, or with --plain what it means in standard operators, and reads it again. */
+static PmStatus write_model(const Args *args, const PmApply *a, PmErr *err)
+{
+	PmGraph *plain = NULL;
+	PmStatus st = args->plain ? pm_graph_clone(a->after, &plain, err) : PM_OK;
+	const PmGraph *g = plain ? plain : a->after;
+
+	if (!st && plain)
+		st = pm_graph_inline_kernels(plain, err);
+	if (!st)
+		st = pm_cli_save(g, args->out, err);
+	if (!st)
+		st = pm_apply_check_written(a, g, args->out, err);
+	pm_graph_free(plain);
+	return st;
+}
+
 static PmStatus run(Args *args, PmDb *db, PmApply *a, PmErr *err)
 {
 	PmGraph *g = NULL;
@@ -140,9 +159,7 @@ static PmStatus run(Args *args, PmDb *db, PmApply *a, PmErr *err)
 	if (!st)
 		st = pm_apply(g, (const char *const *)args->pass.v, args->pass.n, args->deadline, a, err);
 	if (!st)
-		st = pm_cli_save(a->after, args->out, err);
-	if (!st)
-		st = pm_apply_check_written(a, args->out, err);
+		st = write_model(args, a, err);
 	return !st && db ? pm_apply_store(db, a, args->model, NULL, err) : st;
 }
 
@@ -154,6 +171,8 @@ int pm_cmd_apply(const PmCmd *cmd, int argc, char **argv)
 		{ "--pass", PM_OPT_LIST, &args.given,
 		  "a pass (may be given several times); these come first" },
 		{ "-o", PM_OPT_STR, &args.out, "where to write the model: .onnx, or text otherwise" },
+		{ "--plain", PM_OPT_FLAG, &args.plain,
+		  "write standard operators in the place of kernels, without their sources" },
 		{ "--deadline", PM_OPT_NUM, &args.deadline, "seconds each pass may take (default 60)" },
 		{ "--db", PM_OPT_STR, &args.db, "database to store it in, for passmith report" },
 		{ 0 },

@@ -6,6 +6,7 @@
 #include "base/core/str.h"
 #include "cli/import_report.h"
 #include "ir/canon/canon.h"
+#include "ir/core/kernel.h"
 #include "ir/text/text.h"
 
 #include <stdio.h>
@@ -19,7 +20,7 @@ typedef struct Sum {
 
 typedef struct Options {
 	const char *out;
-	int check;
+	int check, plain;
 	size_t n_files;
 	cJSON *list; /* NULL without --json */
 } Options;
@@ -33,6 +34,8 @@ static PmStatus import_one(const char *path, const Options *o, Sum *sum, PmErr *
 	PmStatus st = pm_cli_load(path, &g, &r, err);
 
 	sum->n_files++;
+	if (!st && o->plain)
+		st = pm_graph_inline_kernels(g, err);
 	if (!st)
 		st = pm_canon_hash(g, PM_CANON_FULL, hash, err);
 	if (!st && o->out)
@@ -70,6 +73,8 @@ int pm_cmd_import(const PmCmd *cmd, int argc, char **argv)
 	Options o = { 0 };
 	const PmOpt opts[] = {
 		{ "-o", PM_OPT_STR, &o.out, "where to write the (single) model: .onnx, or text otherwise" },
+		{ "--plain", PM_OPT_FLAG, &o.plain,
+		  "kernels are replaced by the operators that they stand for" },
 		{ "--check", PM_OPT_FLAG, &o.check, "round trips, and stated types against inferred ones" },
 		{ 0 },
 	};

@@ -45,18 +45,6 @@ static cJSON *string_json(const char *s, size_t n)
 	return o;
 }
 
-/* An empty list says of what. */
-static cJSON *list_json(cJSON *list, const char *of)
-{
-	cJSON *o;
-
-	if (list->child)
-		return list;
-	o = cJSON_CreateObject();
-	cJSON_AddItemToObject(o, of, list);
-	return o;
-}
-
 /* NULL when kernels lack that kind. */
 static cJSON *attr_json(const PmAttr *a)
 {
@@ -71,12 +59,12 @@ static cJSON *attr_json(const PmAttr *a)
 		list = cJSON_CreateArray();
 		for (size_t i = 0; i < a->n; i++)
 			cJSON_AddItemToArray(list, int_json(a->ints[i]));
-		return list_json(list, "ints");
+		return list;
 	case PM_ATTR_STRINGS:
 		list = cJSON_CreateArray();
 		for (size_t i = 0; i < a->n; i++)
 			cJSON_AddItemToArray(list, string_json(a->strings[i], strlen(a->strings[i])));
-		return list_json(list, "texts");
+		return list;
 	case PM_ATTR_GRAPH:
 		return strcmp(a->name, "body") == 0 ? cJSON_CreateNull() : NULL;
 	default:
@@ -292,9 +280,6 @@ static PmStatus read_strings(const Reader *r, const cJSON *list, Onnx__Attribute
 
 static PmStatus read_attr(const Reader *r, const cJSON *j, Onnx__GraphProto *body, Onnx__AttributeProto *a)
 {
-	const cJSON *ints = cJSON_GetObjectItemCaseSensitive(j, "ints");
-	const cJSON *texts = cJSON_GetObjectItemCaseSensitive(j, "texts");
-
 	onnx__attribute_proto__init(a);
 	a->has_type = 1;
 	a->name = pm_arena_strdup(r->arena, text(j->string));
@@ -310,10 +295,9 @@ static PmStatus read_attr(const Reader *r, const cJSON *j, Onnx__GraphProto *bod
 		a->has_i = 1;
 		return read_int(j, &a->i) ? PM_OK : wrong(r, "has a number that is no integer");
 	}
-	if (cJSON_IsArray(ints) || (cJSON_IsArray(j) && cJSON_IsNumber(j->child)))
-		return read_ints(r, cJSON_IsArray(ints) ? ints : j, a);
-	if (cJSON_IsArray(texts) || (cJSON_IsArray(j) && j->child))
-		return read_strings(r, cJSON_IsArray(texts) ? texts : j, a);
+	if (cJSON_IsArray(j))
+		return cJSON_IsString(j->child) || cJSON_IsObject(j->child) ? read_strings(r, j, a)
+									    : read_ints(r, j, a);
 	a->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING;
 	a->has_s = 1;
 	return read_string(r, j, &a->s);

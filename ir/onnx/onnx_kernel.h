@@ -12,7 +12,7 @@
  *    "attributes": {"name": "rule", "body": null, "alts": 1, "source_0": "...", ...}}     in their order
  *
  * A type that is none of ours is the bytes of a TypeProto, as numbers. A text that is not UTF-8 is
- * {"bytes": [...]}, an empty list {"ints": []} or {"texts": []}. The digits are the start of the SHA-256 of
+ * {"bytes": [...]}. An empty list is one of integers. The digits are the start of the SHA-256 of
  * the function, without its name, and this text: where they differ, another program has changed one of the
  * two, and the sources may no longer compute what the function says.
  */

@@ -4,17 +4,17 @@
 
     tools/check/check_rewritten.py MODEL.onnx|FOLDER... --pass PASS.so [--pick N] [--out results.jsonl]
 
-For each model passmith fills in the missing weights (`materialize`), rewrites it (`apply`) and reads what it wrote
-as text and back. What was written must be the same bytes again; ONNX's checker must accept it with shape inference
-(`full_check`); ONNX Runtime (CPU, one thread) runs the original and the rewritten model with equal inputs, and each
-output is compared by the first rule of tools/bench/check_ort.py, with the original's output in the place of the
+For each model passmith rewrites it (`apply`) and reads what it wrote as text and back. What was written must be the
+same bytes again; ONNX's checker must accept it with shape inference (`full_check`). Then missing weights are filled in
+(`materialize`), ONNX Runtime (CPU, one thread) runs the original and the rewritten model with equal inputs and
+weights, random nodes having become inputs, and each output is compared by the first rule of tools/bench/check_ort.py, with the original's output in the place of the
 reference. Both files are ONNX Runtime's to optimise, and it knows patterns that a function hides or shows: where
 the rule fails, it runs both once more with its optimisations off.
 
 Verdicts: equal (all outputs, bit for bit); agrees (within the bound); agrees-plain (within it without ONNX Runtime's
 optimisations); loads (more than --max-gflop or --max-gb: checked and loaded over weights of zeros, not run);
-original-fails (ONNX Runtime cannot run the original either; the rewritten model is checked); unchanged (no rule
-applied); differs, fails: these two are wrong. Results are JSON lines, written as they come; a model whose line is
+original-fails (ONNX Runtime does not run the original either; the rewritten model passed the checker);
+original-invalid (the checker refuses the original too); unchanged (no rule applied); differs, fails: these are wrong. Results are JSON lines, written as they come; a model whose line is
 there already is not run again. Exit status 0: nothing is wrong, and something was compared.
 """
 import argparse
@@ -55,6 +55,8 @@ def draw(info, stats, rng):
     if np.issubdtype(dtype, np.integer):
         low = int(s.get("min", 0))
         return rng.integers(low, max(low, int(s.get("max", 1))) + 1, shape).astype(dtype)
+    if "mean" not in s and "max" in s:
+        return rng.uniform(s.get("min", 0), s["max"], shape).astype(dtype)
     return (s.get("mean", 0) + (s.get("std", 1) or 1) * rng.standard_normal(shape)).astype(dtype)
 
 
@@ -113,40 +115,80 @@ def functions_in(path):
     return len(m.functions), sum(n.domain == "passmith" for n in m.graph.node)
 
 
-def check(args, file, about, tmp):
-    rec = {"file": os.path.basename(file)}
-    large = about["flops"] > args.max_gflop * 1e9 or about["weights"]["bytes"] > args.max_gb * 1e9
-    full, out = f"{tmp}/full.onnx", f"{tmp}/rewritten.onnx"
-    if large:
-        full = file
-    else:
-        passmith(args, "materialize", file, "-o", full)
+def rewrite(args, file, out, tmp):
+    """Whether a rule applied. What is written is the same after a round trip through text."""
     words = [w for p in args.passes for w in ("--pass", p)]
-    if passmith(args, "apply", full, *words, "-o", out, "--quiet", ok=(0, 1)).returncode:
-        return {**rec, "verdict": "unchanged"}
+    if passmith(args, "apply", file, *words, "-o", out, "--quiet", ok=(0, 1)).returncode:
+        return False
     passmith(args, "import", out, "-o", f"{tmp}/a.gpt", "--quiet")
     passmith(args, "import", f"{tmp}/a.gpt", "-o", f"{tmp}/again.onnx", "--quiet")
     with open(out, "rb") as a, open(f"{tmp}/again.onnx", "rb") as b:
         if a.read() != b.read():
-            return {**rec, "verdict": "fails", "why": "the round trip through text changed it"}
+            raise RuntimeError("the round trip through text changed the rewritten model")
+    return True
+
+
+def take_weights(path, full):
+    """Puts the weights of the original with all its weights into the rewritten model."""
+    m = onnx.load(path, load_external_data=False)
+    have = {t.name: t for t in onnx.load(full).graph.initializer}
+    for t in m.graph.initializer:
+        if t.data_location == onnx.TensorProto.EXTERNAL:
+            t.CopyFrom(have[t.name])
+    onnx.save(m, path)
+
+
+def fails(what, *args):
+    """What it says when it fails, "" when it works."""
+    try:
+        what(*args)
+        return ""
+    except Exception as e:
+        return f"{type(e).__name__}: {e}"[:300]
+
+
+def load(path):
+    zeros_beside(path)
+    session(path, True)
+
+
+def check(args, file, about, tmp):
+    rec = {"file": os.path.basename(file)}
+    original, out = f"{tmp}/original.onnx", f"{tmp}/rewritten.onnx"
+    if check_ort.free_random(file, original) == file:
+        shutil.copy(file, original)
+    if not rewrite(args, original, out, tmp):
+        return {**rec, "verdict": "unchanged"}
     rec["functions"], rec["kernels"] = functions_in(out)
     zeros_beside(out)
-    onnx.checker.check_model(out, full_check=True)
-    if large:
-        session(out, True)
-        return {**rec, "verdict": "loads"}
+    why = fails(onnx.checker.check_model, out, True)
+    if why:
+        bad = fails(onnx.checker.check_model, original, True)
+        return {**rec, "verdict": "original-invalid" if bad else "fails", "why": bad or why}
+    if about["flops"] > args.max_gflop * 1e9 or about["weights"]["bytes"] > args.max_gb * 1e9:
+        why = fails(load, out)
+        bad = fails(load, original) if why else ""
+        return {**rec, "verdict": "original-fails" if bad else "fails" if why else "loads", "why": bad or why}
+    passmith(args, "materialize", original, "-o", f"{tmp}/full.onnx")
+    take_weights(out, f"{tmp}/full.onnx")
+    return {**rec, **compare_runs(f"{tmp}/full.onnx", out)}
+
+
+def compare_runs(full, out):
     feed = inputs_of(full)
     try:
         want = run(full, feed, False)
     except Exception as e:
-        return {**rec, "verdict": "original-fails", "why": str(e)[:300]}
+        return {"verdict": "original-fails", "why": f"{type(e).__name__}: {e}"[:300]}
     longest = check_ort.longest_sum(full)
     verdict, worst, bound = compare(want, run(out, feed, False), longest)
+    rec = {"verdict": verdict, "nrms": worst, "bound": bound}
     if verdict == "differs":
         rec["optimised_nrms"] = worst
-        verdict, worst, bound = compare(run(full, feed, True), run(out, feed, True), longest)
-        verdict = "differs" if verdict == "differs" else "agrees-plain"
-    return {**rec, "verdict": verdict, "nrms": worst, "bound": bound}
+        rec["verdict"], rec["nrms"], rec["bound"] = compare(run(full, feed, True), run(out, feed, True), longest)
+        if rec["verdict"] != "differs":
+            rec["verdict"] = "agrees-plain"
+    return rec
 
 
 def pick(files, n):
@@ -175,7 +217,7 @@ def main():
     ap.add_argument("--passmith", default=os.environ.get("BUILD", "build") + "/passmith")
     ap.add_argument("--out", default="build/check-ort.jsonl", help="results, a line per model; resumed")
     ap.add_argument("--pick", type=int, default=0, help="only N models, spread over the list")
-    ap.add_argument("--max-gflop", type=float, default=20, help="larger models are loaded and not run")
+    ap.add_argument("--max-gflop", type=float, default=200, help="larger models are loaded and not run")
     ap.add_argument("--max-gb", type=float, default=1.5, help="and those with more GB of weights")
     ap.add_argument("--timeout", type=float, default=900, help="seconds for one command")
     args = ap.parse_args()
@@ -203,7 +245,7 @@ def main():
         r = done[name]
         recs.append(r)
         print(f"[{k + 1}/{len(files)}] {r['verdict']:14} {r.get('kernels', 0):4} kernels  nrms {r.get('nrms', 0):8.2g} "
-              f"{r['seconds']:6.1f} s  {name}" + (f"  {r['why']}" if "why" in r else ""), file=sys.stderr, flush=True)
+              f"{r['seconds']:6.1f} s  {name}" + (f"  {r['why']}" if r.get("why") else ""), file=sys.stderr, flush=True)
     return 1 if report(recs) else 0
 
 

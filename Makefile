@@ -141,7 +141,7 @@ ifneq ($(wildcard tools/gen/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
-.PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill check-cluster check-mcp check-slurm check-report bench-integrity bench-judge bench-eval bench-eval-many bench-clock bench-import bench-extract check-gpu check-atif bundle golden-update fuzz gen fmt check-fmt check-spdx \
+.PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill check-cluster check-mcp check-slurm check-report bench-integrity bench-judge bench-eval bench-eval-many bench-clock bench-import bench-extract check-gpu check-atif check-ort bundle golden-update fuzz gen fmt check-fmt check-spdx \
 	check-layers check-cycles check-headers check-clang check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(MACHINE) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
@@ -333,6 +333,9 @@ check-atif: $(CLI) ## validates exports of sessions with the models that Harbor 
 
 check-slurm: all ## a plan on a Slurm of this machine alone, to which everything happens: kills, time limits, full disks, nodes and controllers that fail
 	@BUILD=$(BUILD) tests/cluster/slurm.sh
+
+check-ort: all ## rewritten models in ONNX's checker and ONNX Runtime, from PyPI, beside the models they came from
+	@BUILD=$(BUILD) tools/check/check-ort.sh
 
 check-report: all ## the pages of passmith report and view in a headless Chromium, where one is installed with chromedriver (SHOTS=folder keeps pictures)
 	@PASSMITH_ROOT=$(CURDIR) PASSMITH_CACHE=$(abspath $(BUILD))/test-cache tests/browser/report.py $(BUILD) --many $(if $(SHOTS),--shots $(SHOTS))

@@ -217,7 +217,7 @@ def main():
     ap.add_argument("--passmith", default=os.environ.get("BUILD", "build") + "/passmith")
     ap.add_argument("--out", default="build/check-ort.jsonl", help="results, a line per model; resumed")
     ap.add_argument("--pick", type=int, default=0, help="only N models, spread over the list")
-    ap.add_argument("--max-gflop", type=float, default=200, help="larger models are loaded and not run")
+    ap.add_argument("--max-gflop", type=float, default=1000, help="larger models are loaded and not run")
     ap.add_argument("--max-gb", type=float, default=1.5, help="and those with more GB of weights")
     ap.add_argument("--timeout", type=float, default=900, help="seconds for one command")
     args = ap.parse_args()

@@ -104,7 +104,8 @@ def zeros_beside(path):
     for t in m.graph.initializer:
         at = {e.key: e.value for e in t.external_data}
         if t.data_location == onnx.TensorProto.EXTERNAL:
-            end[at["location"]] = max(end.get(at["location"], 0), int(at.get("offset", 0)) + int(at["length"]))
+            size = int(at.get("length", 8 * np.prod(t.dims, dtype=np.int64)))
+            end[at["location"]] = max(end.get(at["location"], 0), int(at.get("offset", 0)) + size)
     for name, size in end.items():
         with open(os.path.join(os.path.dirname(path), name), "wb") as f:
             f.truncate(size)

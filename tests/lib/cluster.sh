@@ -30,13 +30,7 @@ plan_of()
 # evidence DB: what was found, in an order of its own, without times, dates, hosts and paths.
 evidence()
 {
-	"$passmith" db query --db "$1" "SELECT t.hash, r.pass_sha256, r.options, r.hidden,
-		CASE r.hidden_json WHEN '' THEN '' ELSE json_remove(r.hidden_json, '\$.wall_seconds') END FROM runs r JOIN tasks t ON t.id = r.task
-		WHERE r.finished IS NOT NULL ORDER BY 1, 2, 3" &&
-		"$passmith" db query --db "$1" "SELECT DISTINCT t.hash, r.pass_sha256, r.options, x.ordinal, x.verdict,
-		x.stage, x.speedup, json_remove(x.json, '\$.wall_seconds', '\$.stages'), w.hash
-		FROM results x JOIN runs r ON r.id = x.run JOIN tasks t ON t.id = x.task
-		LEFT JOIN rewrites w ON w.id = x.rewrite ORDER BY 1, 2, 3, 4, 5, 6, 7, 8"
+	"$passmith" db export --evidence --quiet --db "$1"
 }
 
 # n_files FOLDER...: how many files there are.

@@ -25,7 +25,7 @@ pm cluster work "$tmp/one" --quiet
 exits 0 "one worker"
 pm cluster collect "$tmp/one"
 evidence "$tmp/one/collected.db" >"$tmp/one.evidence"
-[ "$(wc -l <"$tmp/one.evidence")" = 58 ]
+tail -n 1 "$tmp/one.evidence" | grep -q '"results":48,"hidden":4'
 tap "its evidence"
 
 declare -A pid lost

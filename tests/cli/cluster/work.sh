@@ -46,7 +46,7 @@ for p in one plan; do
 	exits 0 "collect of $p"
 	evidence "$tmp/$p/collected.db" >"$tmp/$p.evidence"
 done
-[ "$(wc -l <"$tmp/one.evidence")" = 30 ] && cmp "$tmp/one.evidence" "$tmp/plan.evidence"
+tail -n 1 "$tmp/one.evidence" | grep -q '"results":24,"hidden":4' && cmp "$tmp/one.evidence" "$tmp/plan.evidence"
 tap "the same evidence, byte for byte"
 
 pm cluster work "$tmp/plan"

@@ -261,11 +261,13 @@ static PmStatus take_shards(const char *dir, const cJSON *list, PmClusterPlan *p
 
 		if (p->shard.n == PM_CLUSTER_MAX_SHARDS)
 			st = bad(dir, err, "it has too many shards");
+		else if (!cJSON_IsArray(j))
+			st = bad(dir, err, "a shard is no list of items");
 		cJSON_ArrayForEach(k, j)
 		{
 			if (st)
 				break;
-			if (!cJSON_IsArray(j) || !take_index(k, p->item.n, &item) || seen[item]) {
+			if (!take_index(k, p->item.n, &item) || seen[item]) {
 				st = bad(dir, err, "a shard has an item twice, or one that there is not");
 				break;
 			}

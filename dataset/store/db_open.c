@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Turning WAL on needs a moment without readers, and SQLite's own waiting does not cover it. */
@@ -51,19 +52,42 @@ static PmStatus want_folder(const char *path, PmErr *err)
 	return st;
 }
 
+/* 1 when nobody is to write a file: for root, too, who may all the same. */
+static int is_sealed(const char *path)
+{
+	struct stat sb;
+
+	return !stat(path, &sb) && !(sb.st_mode & 0222);
+}
+
+/* A log, or the old pages of a transaction that was not finished: what stands in the file is not all. */
+static int has_log(const char *path)
+{
+	static const char *const ends[] = { "-wal", "-journal" };
+	PmStr name = PM_STR_INIT;
+	int has = 0;
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		pm_str_clear(&name);
+		pm_str_addf(&name, "%s%s", path, ends[i]);
+		has |= pm_path_exists(name.s);
+	}
+	pm_str_release(&name);
+	return has;
+}
+
 /* Where the folder may not be written either, SQLite cannot keep its own files beside the database, and reads
- * it only when told that nobody writes. Nobody does while there is no log. */
+ * it only when told that nobody writes. Nobody does while there is no log. The same goes for a file that
+ * nobody is to write, so that reading it leaves its bytes and its folder as they are. */
 static int open_to_read(const char *path, sqlite3 **out)
 {
 	PmStr dir = PM_STR_INIT, name = PM_STR_INIT;
 	int rc;
 
 	pm_path_dir(path, &dir);
-	pm_str_addf(&name, "%s-wal", path);
-	if (access(dir.s, W_OK) == 0 || pm_path_exists(name.s)) {
+	if ((access(dir.s, W_OK) == 0 && !is_sealed(path)) || has_log(path)) {
 		rc = sqlite3_open_v2(path, out, SQLITE_OPEN_READONLY, NULL);
 	} else {
-		pm_str_clear(&name);
 		pm_str_add(&name, "file:");
 		for (const unsigned char *p = (const unsigned char *)path; *p; p++)
 			pm_str_addf(&name, strchr("%?#", *p) ? "%%%02X" : "%c", *p);
@@ -87,7 +111,7 @@ PmStatus pm_db_open(const char *path, unsigned flags, PmDb **out, PmErr *err)
 			      "Database '%s' does not exist; make it with 'passmith extract'.", path);
 	if (!must && (st = want_folder(path, err)) != PM_OK)
 		return st;
-	ro = ro || (must && access(path, W_OK) != 0);
+	ro = ro || (must && (access(path, W_OK) != 0 || is_sealed(path)));
 	db = pm_xcalloc(1, sizeof *db);
 	db->path = pm_xstrdup(path);
 	db->read_only = ro;

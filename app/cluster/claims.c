@@ -97,6 +97,20 @@ PmStatus pm_claim_finish(const char *dir, const char *worker, size_t shard, PmEr
 	return st;
 }
 
+PmStatus pm_claim_settle(const char *dir, size_t shard, PmErr *err)
+{
+	PmStr from = PM_STR_INIT, to = PM_STR_INIT;
+	PmStatus st;
+	int moved;
+
+	pending_path(dir, shard, &from);
+	done_path(dir, shard, &to);
+	st = move(from.s, to.s, &moved, err);
+	pm_str_release(&from);
+	pm_str_release(&to);
+	return st;
+}
+
 PmStatus pm_claim_reopen(const char *dir, size_t shard, PmErr *err)
 {
 	PmStr from = PM_STR_INIT, to = PM_STR_INIT;
@@ -114,42 +128,6 @@ PmStatus pm_claim_reopen(const char *dir, size_t shard, PmErr *err)
 }
 
 /* ---- reading them ---- */
-
-/* When the file server says that a file was touched, in seconds. It is opened first: a client of NFS asks the
- * server then, and not its own memory. 0, or -1 when it is not there. */
-static int touched_at(const char *path, double *at)
-{
-	struct stat sb;
-	int fd = open(path, O_RDONLY | O_CLOEXEC), bad = fd < 0 || fstat(fd, &sb);
-
-	if (fd >= 0)
-		close(fd);
-	if (!bad)
-		*at = (double)sb.st_mtim.tv_sec + 1e-9 * (double)sb.st_mtim.tv_nsec;
-	return bad ? -1 : 0;
-}
-
-/* Now, by the clock of the file server. */
-static PmStatus server_now(const char *dir, double *now, PmErr *err)
-{
-	PmStr path = PM_STR_INIT;
-	char self[PM_CLUSTER_WORKER];
-	PmStatus st = PM_OK;
-	int fd;
-
-	pm_cluster_worker_name(self);
-	pm_str_addf(&path, "%s/running/clock.%s.tmp", dir, self);
-	fd = open(path.s, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-	if (fd < 0 || futimens(fd, NULL))
-		st = pm_path_error("write", path.s, 1, err);
-	if (fd >= 0)
-		close(fd);
-	if (!st && touched_at(path.s, now))
-		st = pm_path_error("read", path.s, 0, err);
-	unlink(path.s);
-	pm_str_release(&path);
-	return st;
-}
 
 static PmStatus list(const char *dir, const char *folder, PmNames *out, PmErr *err)
 {
@@ -192,10 +170,10 @@ static PmStatus read_running(const char *dir, size_t n, PmShardClaim *out, PmErr
 		if (k < 0 || (size_t)k >= n || strlen(worker + 1) >= PM_CLUSTER_WORKER)
 			continue;
 		if (now == 0)
-			st = server_now(dir, &now, err);
+			st = pm_cluster_now(dir, &now, err);
 		pm_str_clear(&path);
 		pm_cluster_path(dir, "running", names.v[i], &path);
-		if (st || touched_at(path.s, &at)) /* renamed since */
+		if (st || pm_cluster_touched(path.s, &at)) /* renamed since */
 			continue;
 		/* Of two that believe to have it the one that was heard of last. */
 		if (out[k].state == PM_CLAIM_RUNNING && out[k].age <= now - at)

@@ -36,6 +36,8 @@ int pm_claim_touch(const char *dir, const char *worker, size_t shard);
 /* A running shard is pending again, or done. Nothing happens when the worker no longer has it. */
 PmStatus pm_claim_give_back(const char *dir, const char *worker, size_t shard, PmErr *err);
 PmStatus pm_claim_finish(const char *dir, const char *worker, size_t shard, PmErr *err);
+/* A pending shard of which nothing is left to do is done. Nothing happens when another worker has it. */
+PmStatus pm_claim_settle(const char *dir, size_t shard, PmErr *err);
 /* A shard that is done, or whose file is missing, is pending again. */
 PmStatus pm_claim_reopen(const char *dir, size_t shard, PmErr *err);
 

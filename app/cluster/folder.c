@@ -59,6 +59,41 @@ int64_t pm_cluster_number(const char *name, const char *suffix)
 	return strcmp(name + n, suffix) ? -1 : value;
 }
 
+/* ---- the file server's clock ---- */
+
+int pm_cluster_touched(const char *path, double *at)
+{
+	struct stat sb;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), bad = fd < 0 || fstat(fd, &sb);
+
+	if (fd >= 0)
+		close(fd);
+	if (!bad)
+		*at = (double)sb.st_mtim.tv_sec + 1e-9 * (double)sb.st_mtim.tv_nsec;
+	return bad ? -1 : 0;
+}
+
+PmStatus pm_cluster_now(const char *dir, double *now, PmErr *err)
+{
+	PmStr path = PM_STR_INIT;
+	char self[PM_CLUSTER_WORKER];
+	PmStatus st = PM_OK;
+	int fd;
+
+	pm_cluster_worker_name(self);
+	pm_str_addf(&path, "%s/running/clock.%s.tmp", dir, self);
+	fd = open(path.s, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	if (fd < 0 || futimens(fd, NULL))
+		st = pm_path_error("write", path.s, 1, err);
+	if (fd >= 0)
+		close(fd);
+	if (!st && pm_cluster_touched(path.s, now))
+		st = pm_path_error("read", path.s, 0, err);
+	unlink(path.s);
+	pm_str_release(&path);
+	return st;
+}
+
 /* ---- publishing ---- */
 
 /* 0, or -1 with errno. */
@@ -127,6 +162,54 @@ PmStatus pm_cluster_publish_in(const char *path, const void *p, size_t n, PmErr 
 			break;
 	}
 	pm_str_release(&dir);
+	return st;
+}
+
+/* ---- what killed writers left ---- */
+
+/* Files of one folder of the plan, and of the folders of items in it. */
+static size_t sweep(const char *folder, double before, int depth)
+{
+	PmStr path = PM_STR_INIT;
+	PmNames names = { 0 };
+	size_t n = 0;
+	double at;
+
+	if (!pm_list_dir(folder, &names, NULL)) {
+		for (size_t i = 0; i < names.n; i++) {
+			pm_str_clear(&path);
+			pm_str_addf(&path, "%s/%s", folder, names.v[i]);
+			if (pm_str_ends(names.v[i], ".tmp"))
+				n += !pm_cluster_touched(path.s, &at) && at < before && !unlink(path.s);
+			else if (depth && pm_cluster_number(names.v[i], "") >= 0)
+				n += sweep(path.s, before, depth - 1);
+		}
+	}
+	pm_names_release(&names);
+	pm_str_release(&path);
+	return n;
+}
+
+PmStatus pm_cluster_sweep(const char *dir, double age, size_t *n, PmErr *err)
+{
+	static const struct {
+		const char *name;
+		int depth;
+	} folders[] = { { "pending", 0 }, { "running", 0 }, { "workers", 0 },
+			{ "results", 0 }, { "partial", 1 }, { "tries", 1 } };
+	PmStr path = PM_STR_INIT;
+	double now;
+	PmStatus st = pm_cluster_now(dir, &now, err);
+
+	*n = 0;
+	if (!st)
+		*n = sweep(dir, now - age, 0);
+	for (size_t i = 0; i < sizeof folders / sizeof *folders && !st; i++) {
+		pm_str_clear(&path);
+		pm_cluster_path(dir, NULL, folders[i].name, &path);
+		*n += sweep(path.s, now - age, folders[i].depth);
+	}
+	pm_str_release(&path);
 	return st;
 }
 

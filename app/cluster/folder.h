@@ -25,11 +25,21 @@ void pm_cluster_worker_name(char name[PM_CLUSTER_WORKER]);
 /* Appends dir/folder/name to *out; folder NULL: dir/name. */
 void pm_cluster_path(const char *dir, const char *folder, const char *name, PmStr *out);
 
+/* When the file server says that a file was touched, in seconds. It is opened first: a client of NFS asks the
+ * server then, and not its own memory. 0, or -1 when it is not there. */
+int pm_cluster_touched(const char *path, double *at);
+/* Now, by the clock of the file server that dir lies on; comparable with pm_cluster_touched of its files. */
+PmStatus pm_cluster_now(const char *dir, double *now, PmErr *err);
+
 /* Publishes n bytes as the file `path`, with these permissions. PM_E_IO when there is no room: then `path` is
  * as it was. */
 PmStatus pm_cluster_publish(const char *path, const void *p, size_t n, unsigned mode, PmErr *err);
 /* Makes the folder of `path` when it is not there, and publishes. */
 PmStatus pm_cluster_publish_in(const char *path, const void *p, size_t n, PmErr *err);
+
+/* Removes what writers left that were killed while they published: names that end in ".tmp" and were not
+ * touched for `age` seconds. *n is how many. What cannot be removed stays; nobody reads it. */
+PmStatus pm_cluster_sweep(const char *dir, double age, size_t *n, PmErr *err);
 
 /* The number that a name begins with, when `suffix` follows its digits; -1 = it is another name. A suffix of
  * "." means: and anything behind it. */

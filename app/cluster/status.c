@@ -21,6 +21,17 @@ void pm_cluster_status_release(PmClusterStatus *s)
 	memset(s, 0, sizeof *s);
 }
 
+static int has_work(const PmClusterPlan *p, const PmClusterStatus *s, size_t shard)
+{
+	for (size_t i = 0; i < p->shard.v[shard].item.n; i++) {
+		const PmItemState *it = &s->item[p->shard.v[shard].item.v[i]];
+
+		if (!it->done && !pm_cluster_is_left(it))
+			return 1;
+	}
+	return 0;
+}
+
 static void count_shards(const PmClusterPlan *p, PmClusterStatus *s)
 {
 	PmWorkerSays self;
@@ -30,9 +41,12 @@ static void count_shards(const PmClusterPlan *p, PmClusterStatus *s)
 		const PmShardClaim *c = &s->claim[i];
 		PmClusterWorker w = { .shard = i, .age = c->age };
 
-		s->pending += c->state == PM_CLAIM_PENDING || c->state == PM_CLAIM_NONE;
+		int still = c->state == PM_CLAIM_PENDING || c->state == PM_CLAIM_NONE;
+		int work = still && has_work(p, s, i);
+
+		s->pending += still && work;
 		s->running += c->state == PM_CLAIM_RUNNING;
-		s->done += c->state == PM_CLAIM_DONE;
+		s->done += c->state == PM_CLAIM_DONE || (still && !work);
 		if (c->state != PM_CLAIM_RUNNING)
 			continue;
 		memcpy(w.name, c->worker, sizeof w.name);
@@ -105,15 +119,42 @@ PmStatus pm_cluster_status_read(const PmClusterPlan *p, PmClusterStatus *out, Pm
 
 /* ---- resuming ---- */
 
-static int has_work(const PmClusterPlan *p, const PmClusterStatus *s, size_t shard)
+/* The shard of a worker that is silent is pending. */
+static PmStatus take_back(const PmClusterPlan *p, PmClusterStatus *s, PmClusterResumed *out, PmErr *err)
 {
-	for (size_t i = 0; i < p->shard.v[shard].item.n; i++) {
-		const PmItemState *it = &s->item[p->shard.v[shard].item.v[i]];
+	PmStatus st = PM_OK;
 
-		if (!it->done && !pm_cluster_is_left(it))
-			return 1;
+	for (size_t i = 0; i < s->worker.n && !st; i++) {
+		const PmClusterWorker *w = &s->worker.v[i];
+
+		if (!w->silent)
+			continue;
+		st = pm_claim_give_back(p->dir, w->name, w->shard, err);
+		pm_worker_forget(p->dir, w->name);
+		s->claim[w->shard].state = PM_CLAIM_PENDING;
+		out->taken_back++;
 	}
-	return 0;
+	return st;
+}
+
+/* What is known of the items decides whether a shard is pending or done, when nobody has it. */
+static PmStatus put_right(const PmClusterPlan *p, const PmClusterStatus *s, PmClusterResumed *out, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < p->shard.n && !st; i++) {
+		PmClaimState state = s->claim[i].state;
+		int work = has_work(p, s, i);
+
+		if (work && (state == PM_CLAIM_DONE || state == PM_CLAIM_NONE)) {
+			st = pm_claim_reopen(p->dir, i, err);
+			out->reopened++;
+		} else if (!work && state == PM_CLAIM_PENDING) {
+			st = pm_claim_settle(p->dir, i, err);
+			out->settled++;
+		}
+	}
+	return st;
 }
 
 PmStatus pm_cluster_resume(const PmClusterPlan *p, int retry, PmClusterResumed *out, PmErr *err)
@@ -128,18 +169,12 @@ PmStatus pm_cluster_resume(const PmClusterPlan *p, int retry, PmClusterResumed *
 			s.item[i].tries = 0;
 			out->retried++;
 		}
-	for (size_t i = 0; i < s.worker.n && !st; i++)
-		if (s.worker.v[i].silent) {
-			st = pm_claim_give_back(p->dir, s.worker.v[i].name, s.worker.v[i].shard, err);
-			pm_worker_forget(p->dir, s.worker.v[i].name);
-			out->taken_back++;
-		}
-	for (size_t i = 0; i < p->shard.n && !st; i++)
-		if ((s.claim[i].state == PM_CLAIM_DONE || s.claim[i].state == PM_CLAIM_NONE) &&
-		    has_work(p, &s, i)) {
-			st = pm_claim_reopen(p->dir, i, err);
-			out->reopened++;
-		}
+	if (!st)
+		st = take_back(p, &s, out, err);
+	if (!st)
+		st = put_right(p, &s, out, err);
+	if (!st)
+		st = pm_cluster_sweep(p->dir, p->opts.lease, &out->swept, err);
 	pm_cluster_status_release(&s);
 	return st;
 }

@@ -18,7 +18,8 @@ typedef struct PmClusterWorker {
 typedef struct PmClusterStatus {
 	PmShardClaim *claim;           /* of each shard; owned */
 	PmItemState *item;             /* of each item; owned */
-	size_t pending, running, done; /* shards; what is none of these counts as pending */
+	size_t pending, running, done; /* shards; what is none of these counts as pending, and a pending one
+					* with nothing left to do as done */
 	size_t items_done, items_begun,
 		items_failed; /* begun: part of them is known; failed: they are left */
 	PM_VEC(PmClusterWorker) worker;
@@ -37,10 +38,12 @@ typedef struct PmClusterResumed {
 	size_t taken_back; /* shards of workers that are silent */
 	size_t reopened;   /* shards that were done or lost, and have an item that is not */
 	size_t retried;    /* items whose tries were forgotten */
+	size_t settled;    /* shards that were pending, or a silent worker's, and have nothing left to do */
+	size_t swept;      /* unfinished files that killed workers left, older than the lease */
 } PmClusterResumed;
 
-/* Makes shards pending that have something to be done and that nobody works on. retry: items that were left
- * are tried again, too. */
+/* Makes shards pending that have something to be done and that nobody works on, and those done that have not.
+ * retry: items that were left are tried again, too. */
 PmStatus pm_cluster_resume(const PmClusterPlan *p, int retry, PmClusterResumed *out, PmErr *err);
 
 #endif

@@ -372,8 +372,12 @@ static PmStatus this_shard(Worker *k, size_t shard, PmErr *err)
 		st = pm_claims_read(p->dir, p->shard.n, claim, err);
 		if (st)
 			break;
-		if (c->state != PM_CLAIM_RUNNING && is_at_end(p, shard))
+		if (c->state != PM_CLAIM_RUNNING && is_at_end(p, shard)) {
+			/* Another worker may have been killed after the last result. */
+			if (c->state == PM_CLAIM_PENDING)
+				st = pm_claim_settle(p->dir, shard, err);
 			break;
+		}
 		if (c->state == PM_CLAIM_DONE || c->state == PM_CLAIM_NONE)
 			st = pm_claim_reopen(p->dir, shard, err);
 		else if (c->state == PM_CLAIM_PENDING)

@@ -225,6 +225,8 @@ PmStatus pm_cluster_verb_resume(PmClusterCmd *c, PmErr *err)
 		pm_json_add_i64(j, "taken_back", (int64_t)did.taken_back);
 		pm_json_add_i64(j, "reopened", (int64_t)did.reopened);
 		pm_json_add_i64(j, "retried", (int64_t)did.retried);
+		pm_json_add_i64(j, "settled", (int64_t)did.settled);
+		pm_json_add_i64(j, "swept", (int64_t)did.swept);
 		pm_json_add_i64(j, "pending", (int64_t)s.pending);
 		add_missing(j, "left", &plan, &s, 1);
 		cJSON_AddItemToObject(j, "slurm", slurm ? slurm : cJSON_CreateNull());

@@ -15,10 +15,12 @@ tap "all passes on all tasks"
 tap "the secret is for its owner alone"
 [ "$(n_files "$tmp/plan/pending")" = 4 ] && [ "$(n_files "$tmp/plan/passes")" = 2 ] && [ ! -e "$tmp/plan/tasks.db-wal" ]
 tap "claims, copies of the passes, and tasks in one file"
-cp "$tmp/plan/tasks.db" "$tmp/tasks.db"
-pm db stats --db "$tmp/tasks.db"
+before=$(sha256sum <"$tmp/plan/tasks.db")
+pm db stats --db "$tmp/plan/tasks.db"
 grep -q '^tasks *2$' "$tmp/out" && grep -q '^results *0$' "$tmp/out"
 tap "the tasks, and nothing else"
+[ "$(sha256sum <"$tmp/plan/tasks.db")" = "$before" ] && [ "$(find "$tmp/plan" -name 'tasks.db*' | wc -l)" = 1 ]
+tap "which are not changed by those who look, root among them"
 plan_of "$tmp/plan"
 exits 4 "a folder that is not empty is left alone"
 # The same plan, its secret included, for one process and for several.
@@ -81,6 +83,22 @@ pm cluster status "$tmp/element"
 grep -q '^shards: 2 pending, 0 running, 2 done' "$tmp/out" && grep -q '^items: *2 of 4 done' "$tmp/out"
 tap "status counts"
 
+# Each measurement says on which node, and as what of the batch system it was made.
+cp -r "$tmp/fresh" "$tmp/array"
+(
+	unset SLURM_ARRAY_JOB_ID
+	export SLURM_JOB_ID=77 SLURM_ARRAY_TASK_ID=2 SLURM_RESTART_COUNT=1
+	"$passmith" cluster work "$tmp/array" --shard 2 -j 2 --quiet
+) >"$tmp/out" 2>"$tmp/err"
+tap "work as an element of an array"
+pm cluster collect "$tmp/array"
+for table in measurements hidden_measurements; do
+	pm db query --db "$tmp/array/collected.db" "SELECT DISTINCT o.node, o.job, o.element, o.restarts FROM $table m
+		LEFT JOIN origins o ON o.id = m.origin"
+	[ "$(tail -n +2 "$tmp/out" | tr -s '\t ' '  ')" = "$(uname -n) 77 2 1" ]
+	tap "node, job, element and restarts of $table"
+done
+
 # The worker of a shard has been killed: its claim stays, and is taken by the next one at once, since its process is gone.
 cp -r "$tmp/fresh" "$tmp/dead"
 sh -c 'echo $$' >"$tmp/gone"
@@ -103,6 +121,29 @@ tap "not that of one that was just heard of"
 touch -d '10 minutes ago' "$tmp/dead/running/1.y-1-1"
 pm cluster work "$tmp/dead" --shard 1 -j 2
 exits 0 "work takes it when the lease is over"
+
+# A worker was killed after the last result of its shard, and one while it wrote.
+cp -r "$tmp/plan" "$tmp/late"
+mv "$tmp/late/done/1" "$tmp/late/pending/1"
+mkdir -p "$tmp/late/partial/0"
+for f in results/1.jsonl partial/0/1.x-1-1.jsonl workers/x-1-1.json; do
+	: >"$tmp/late/$f.x-1-1-0.tmp"
+	touch -d '10 minutes ago' "$tmp/late/$f.x-1-1-0.tmp"
+done
+: >"$tmp/late/results/2.jsonl.y-1-1-0.tmp"
+cp -r "$tmp/late" "$tmp/late2"
+pm cluster status "$tmp/late"
+grep -q '^shards: 0 pending, 0 running, 4 done' "$tmp/out"
+tap "status: a shard that has all its results is done"
+pm cluster resume "$tmp/late" --json
+grep -q '"settled": 1' "$tmp/out" && grep -q '"pending": 0' "$tmp/out" && [ -e "$tmp/late/done/1" ] && [ ! -e "$tmp/late/pending/1" ]
+tap "resume says so in the folder"
+grep -q '"swept": 3' "$tmp/out" && [ "$(find "$tmp/late" -name '*.tmp')" = "$tmp/late/results/2.jsonl.y-1-1-0.tmp" ]
+tap "resume removes what a killed worker had not finished, and leaves what may be written now"
+pm cluster work "$tmp/late2" --shard 1
+exits 0 "work on that shard"
+[ -e "$tmp/late2/done/1" ] && [ ! -e "$tmp/late2/pending/1" ]
+tap "does so, too"
 
 # An item that comes to nothing three times is left; here its pass cannot be loaded.
 cp -r "$tmp/fresh" "$tmp/broken"

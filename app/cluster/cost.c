@@ -7,10 +7,12 @@
 
 #include <stdlib.h>
 
-/* Measured with `passmith eval --timings` on emu (docs/design/clusters.md): what a variant takes that has
- * next to no elements; for each node, whose kernels are compiled and launched; for each element of a value
- * and each operation of the reference, over all classes of inputs. On a GPU the clock takes its time. */
-static const double start = 0.5, per_node = 0.02, per_element = 2e-6, per_flop = 2e-8, clock_seconds = 25;
+/* What a variant takes that has next to no elements; for each node, whose kernels are compiled and launched;
+ * for each element of a value and each operation of the reference, over all classes of inputs; on a GPU the
+ * clock and the replays. `start`, `per_node`, `per_element` and `clock_seconds` follow from first evaluations
+ * of 52 graphs on emu and of 39 on an H200 (docs/results/evaluation-time.json; docs/design/clusters.md says
+ * how well they fit). `per_flop` is an estimate. */
+static const double start = 0.8, per_node = 0.02, per_element = 2e-6, per_flop = 2e-8, clock_seconds = 1;
 
 double pm_cluster_cost(const PmGraph *g, int timed)
 {

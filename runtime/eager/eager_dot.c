@@ -35,7 +35,7 @@ static void result(KGen *k, const char *name, PmValue v)
 PmStatus pm__multiply(KGen *k, const char *label, const PmProduct *m, PmErr *err)
 {
 	enum { SMALL = 8, LEAST = 16, FULL = 132 * 64 * 64 };
-	int64_t flops = pm_op_flops(k->p->g, k->node), total = m->batches * m->rows * m->cols, tm, tn;
+	int64_t total = m->batches * m->rows * m->cols, tm, tn;
 	int tile = total >= FULL && m->rows >= 64 && m->cols >= 64 ? 64
 		   : m->rows <= LEAST || m->cols <= LEAST          ? LEAST
 								   : 32;
@@ -51,7 +51,7 @@ PmStatus pm__multiply(KGen *k, const char *label, const PmProduct *m, PmErr *err
 	pm__kg_int(k, "bn", m->bn);
 	if (m->rows < SMALL || m->cols < SMALL) {
 		pm__kg_int(k, "total", total);
-		return pm__kg_launch(k, label, matmul_cu, total, flops, err);
+		return pm__kg_launch(k, label, matmul_cu, total, m->flops, err);
 	}
 	tm = (m->rows + tile - 1) / tile;
 	tn = (m->cols + tile - 1) / tile;
@@ -65,7 +65,7 @@ PmStatus pm__multiply(KGen *k, const char *label, const PmProduct *m, PmErr *err
 	pm__kg_divisor(k, "tiles_m", tm);
 	pm__kg_divisor(k, "tiles_n", tn);
 	return pm__kg_launch_grid(k, label, matmul_tile_cu,
-				  (PmGrid){ m->batches * tm * tn, 1, tile / each * (tile / each) }, flops,
+				  (PmGrid){ m->batches * tm * tn, 1, tile / each * (tile / each) }, m->flops,
 				  err);
 }
 
@@ -78,7 +78,7 @@ PmStatus eager_matmul(PmPlan *p, PmNode n, PmErr *err)
 	    batch = ab > bb ? ab : bb;
 	int64_t dims[PM_MAX_RANK], as[PM_MAX_RANK], bs[PM_MAX_RANK];
 	const int64_t *strides[2] = { as, bs };
-	PmProduct m = { .batches = 1 };
+	PmProduct m = { .batches = 1, .flops = pm_op_flops(p->g, n) };
 	PmStatus st = pm__place(p, y, err);
 	char label[96];
 	KGen k;
@@ -114,7 +114,7 @@ PmStatus eager_gemm(PmPlan *p, PmNode n, PmErr *err)
 	PmValue y = pm_node_out(p->g, n, 0);
 	const PmType *at = pm__type(p, a), *ct = pm__type(p, c), *yt = pm__type(p, y);
 	int ta = pm_node_i(p->g, n, "transA", 0) != 0, tb = pm_node_i(p->g, n, "transB", 0) != 0;
-	PmProduct m = { .batches = 1 };
+	PmProduct m = { .batches = 1, .flops = pm_op_flops(p->g, n) };
 	PmStatus st = pm__place(p, y, err);
 	char label[96];
 	KGen k;

@@ -150,16 +150,14 @@ static void offer_gemm(PmPlan *p, PmNode n)
 	offer(p, &c, cv.id ? 4 : 3);
 }
 
-static void offer_einsum(PmPlan *p, PmNode n)
+void pm__offer_product(PmPlan *p, int dtype, const PmLibGemm *product)
 {
-	PmLibCall c = { .kind = PM_LIB_GEMM, .dtype = pm__type(p, pm_node_out(p->g, n, 0))->dtype };
-	PmLibGemm *g = &c.gemm;
-	int swap;
+	PmLibCall c = { .kind = PM_LIB_GEMM, .dtype = dtype, .gemm = *product };
 
-	if (!pm_dtype_is_float(c.dtype) || !pm__einsum_gemm(p, n, g, &swap))
+	if (!pm_dtype_is_float(dtype))
 		return;
-	tidy(g->m, g->k, &g->a_row, &g->a_col);
-	tidy(g->k, g->n, &g->b_row, &g->b_col);
+	tidy(c.gemm.m, c.gemm.k, &c.gemm.a_row, &c.gemm.a_col);
+	tidy(c.gemm.k, c.gemm.n, &c.gemm.b_row, &c.gemm.b_col);
 	offer(p, &c, 3);
 }
 
@@ -216,8 +214,6 @@ void pm__offer_library(PmPlan *p, PmNode n, size_t first_step)
 		offer_matmul(p, n);
 	else if (op == PM_OP_Gemm)
 		offer_gemm(p, n);
-	else if (op == PM_OP_Einsum)
-		offer_einsum(p, n);
 	else if (op == PM_OP_Conv || op == PM_OP_ConvTranspose)
 		offer_conv(p, n);
 }

@@ -185,9 +185,8 @@ void pm__place_view(PmPlan *p, PmNode n, PmValue v, const Loc *l);
 void pm__offer_library(PmPlan *p, PmNode n, size_t first_step);
 /* Strides over several dimensions as one: 1 when elements lie at multiples of *out, which is 0 for none. */
 int pm__merge_strides(const int64_t *dim, const int64_t *stride, int n, int64_t *out);
-/* An Einsum of two operands as a product of matrices, whose rows are the second operand's when *swap. 0 when
- * it is none (eager_einsum.c). */
-int pm__einsum_gemm(const PmPlan *p, PmNode n, PmLibGemm *g, int *swap);
+/* Says beside the launch just described, which computes y from a and b, that it is this product. */
+void pm__offer_product(PmPlan *p, int dtype, const PmLibGemm *product);
 
 /* ---- describing a launch (kgen.c) ---- */
 
@@ -260,6 +259,7 @@ PmStatus pm__move(PmPlan *p, PmNode n, const char *label, const PmVecOut *out, c
 typedef struct PmProduct {
 	int64_t batches, rows, cols, depth;
 	int64_t am, ak, bk, bn; /* strides */
+	int64_t flops;          /* for the clock */
 } PmProduct;
 
 /* Launches the product that the description has its operands (y, a, b) and batches (space o: 0 = a, 1 = b) of

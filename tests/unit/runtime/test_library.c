@@ -431,10 +431,12 @@ static void einsums_are_described(void **state)
 		{ "5,7", "7", "5", "ij,j->i", 1 },
 		{ "1,5,7", "2,7,3", "2,5,3", "bij,bjk->bik", 0 }, /* one operand is repeated */
 		{ "5,2,7", "2,7,3", "2,5,3", "ibj,bjk->bik", 1 },
-		{ "5,6,7", "7,6,3", "5,3", "iab,bak->ik", 0 }, /* sums that lie in another order */
-		{ "5,7", "3", "5,7,3", "ij,k->ijk", 0 },       /* nothing is summed */
-		{ "5,7", "7,3", "5,3", "ij,lk->ik", 0 },       /* sums of one operand alone */
-		{ "2,5,7", "2,7,3", "5,2,3", "bij,bjk->ibk", 0 },
+		{ "5,6,7", "7,6,3", "5,3", "iab,bak->ik", 0 },    /* sums that lie in another order */
+		{ "5,7", "3", "5,7,3", "ij,k->ijk", 0 },          /* nothing is summed */
+		{ "5,7", "7,3", "5,3", "ij,lk->ik", 0 },          /* sums of one operand alone */
+		{ "2,5,7", "2,7,3", "5,2,3", "bij,bjk->ibk", 0 }, /* seven sums are not worth a copy */
+		{ "2,5,8", "2,8,3", "5,2,3", "bij,bjk->ibk", 1 },
+		{ "1,12,5,9", "1,5,7,9", "1,12,5,7", "bchj,bhwj->bchw", 1 },
 	};
 	char text[256];
 
@@ -446,6 +448,10 @@ static void einsums_are_described(void **state)
 			 cases[i].a, cases[i].b, cases[i].y, cases[i].equation);
 		agrees(text, cases[i].calls);
 	}
+	/* Each pair of a chain. */
+	agrees("g (float[17,13] a, float[13,11] b, float[11,19] c) => (float[17,19] y) { y = Einsum "
+	       "<equation = \"ab,bc,cd->ad\"> (a, b, c) }",
+	       2);
 }
 
 static void a_library_that_declines_leaves_it_to_our_kernel(void **state)

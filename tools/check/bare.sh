@@ -37,6 +37,8 @@ left_out()
 	cat <<-'EOF'
 		tests/cli/pass/build_passes.sh: hides NVRTC itself
 		tests/cli/eval/store.sh: brings a driver of its own, which is hidden like any other
+		tests/cli/eval/gpus.sh: brings a driver of its own, too
+		tests/cli/eval/time_gpus.sh: brings a driver of its own, too
 		tests/adversarial/test_kill.c: names only the folder of what NVRTC compiled
 		tests/unit/passes/test_pass_library.c: one case needs NVRTC and says so, the others run on emu
 	EOF

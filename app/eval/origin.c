@@ -30,9 +30,8 @@ void pm_origin_here(const char *device, PmOrigin *out)
 {
 	static char node[256], gpu[64];
 	const char *job = getenv("SLURM_ARRAY_JOB_ID");
-	const PmFound *nvml, *card, *driver;
+	const PmFound *nvml, *card, *driver, *found;
 	int n;
-	const PmFound *found = pm_run_key_found(device, &n);
 
 	if (!*node && gethostname(node, sizeof node - 1))
 		snprintf(node, sizeof node, "unknown");
@@ -41,7 +40,8 @@ void pm_origin_here(const char *device, PmOrigin *out)
 			   .element = number_of(getenv("SLURM_ARRAY_TASK_ID"), -1),
 			   .restarts = number_of(getenv("SLURM_RESTART_COUNT"), 0) };
 	if (pm_device_kind(device) != PM_DEVICE_CUDA)
-		return;
+		return; /* and the machine is not searched for libraries */
+	found = pm_run_key_found(device, &n);
 	nvml = find(found, n, "NVML");
 	card = find(found, n, "GPU");
 	driver = find(found, n, "CUDA driver");

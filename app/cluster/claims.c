@@ -2,6 +2,7 @@
 /* claims.c - shards as files that are renamed, and workers that say that they live. */
 #include "app/cluster/claims.h"
 
+#include "app/eval/origin.h"
 #include "base/core/hash.h"
 #include "base/core/json.h"
 #include "base/sys/io.h"
@@ -19,42 +20,45 @@ enum { SAYS_MAX = 1 << 16 };
 
 /* ---- the files of a shard ---- */
 
-static void pending_path(const char *dir, size_t shard, PmStr *out)
+/* `worker` names the file of a shard that is running. */
+static void path_of(const char *dir, PmClaimState state, const char *worker, size_t shard, PmStr *out)
 {
-	pm_str_addf(out, "%s/pending/%zu", dir, shard);
+	if (state == PM_CLAIM_RUNNING)
+		pm_str_addf(out, "%s/running/%zu.%s", dir, shard, worker);
+	else
+		pm_str_addf(out, "%s/%s/%zu", dir, state == PM_CLAIM_DONE ? "done" : "pending", shard);
 }
 
-static void running_path(const char *dir, const char *worker, size_t shard, PmStr *out)
+/* *moved (may be NULL) is 0 when it was not in the state `from`: another process was quicker. */
+static PmStatus move(const char *dir, const char *worker, size_t shard, PmClaimState from, PmClaimState to,
+		     int *moved, PmErr *err)
 {
-	pm_str_addf(out, "%s/running/%zu.%s", dir, shard, worker);
-}
+	PmStr old = PM_STR_INIT, now = PM_STR_INIT;
+	PmStatus st = PM_OK;
+	int is;
 
-static void done_path(const char *dir, size_t shard, PmStr *out)
-{
-	pm_str_addf(out, "%s/done/%zu", dir, shard);
-}
-
-/* *moved is 0 when there was no `from`: another process was quicker. */
-static PmStatus move(const char *from, const char *to, int *moved, PmErr *err)
-{
-	*moved = !rename(from, to);
-	return *moved || errno == ENOENT ? PM_OK : pm_path_error("rename", from, 1, err);
+	path_of(dir, from, worker, shard, &old);
+	path_of(dir, to, worker, shard, &now);
+	is = !rename(old.s, now.s);
+	if (!is && errno != ENOENT)
+		st = pm_path_error("rename", old.s, 1, err);
+	if (moved)
+		*moved = is;
+	pm_str_release(&old);
+	pm_str_release(&now);
+	return st;
 }
 
 PmStatus pm_claim_take(const char *dir, const char *worker, size_t shard, int *got, PmErr *err)
 {
-	PmStr from = PM_STR_INIT, to = PM_STR_INIT;
-	PmStatus st;
+	PmStr from = PM_STR_INIT;
 
-	pending_path(dir, shard, &from);
-	running_path(dir, worker, shard, &to);
+	path_of(dir, PM_CLAIM_PENDING, NULL, shard, &from);
 	/* Before the claim: else it would look like that of a worker that has been silent since the plan was
 	 * made. */
 	(void)utimensat(AT_FDCWD, from.s, NULL, 0);
-	st = move(from.s, to.s, got, err);
 	pm_str_release(&from);
-	pm_str_release(&to);
-	return st;
+	return move(dir, worker, shard, PM_CLAIM_PENDING, PM_CLAIM_RUNNING, got, err);
 }
 
 int pm_claim_touch(const char *dir, const char *worker, size_t shard)
@@ -62,7 +66,7 @@ int pm_claim_touch(const char *dir, const char *worker, size_t shard)
 	PmStr path = PM_STR_INIT;
 	int mine;
 
-	running_path(dir, worker, shard, &path);
+	path_of(dir, PM_CLAIM_RUNNING, worker, shard, &path);
 	/* Any other failure is the file server's, and says nothing of the claim. */
 	mine = !utimensat(AT_FDCWD, path.s, NULL, 0) || errno != ENOENT;
 	pm_str_release(&path);
@@ -71,59 +75,29 @@ int pm_claim_touch(const char *dir, const char *worker, size_t shard)
 
 PmStatus pm_claim_give_back(const char *dir, const char *worker, size_t shard, PmErr *err)
 {
-	PmStr from = PM_STR_INIT, to = PM_STR_INIT;
-	PmStatus st;
-	int moved;
-
-	running_path(dir, worker, shard, &from);
-	pending_path(dir, shard, &to);
-	st = move(from.s, to.s, &moved, err);
-	pm_str_release(&from);
-	pm_str_release(&to);
-	return st;
+	return move(dir, worker, shard, PM_CLAIM_RUNNING, PM_CLAIM_PENDING, NULL, err);
 }
 
 PmStatus pm_claim_finish(const char *dir, const char *worker, size_t shard, PmErr *err)
 {
-	PmStr from = PM_STR_INIT, to = PM_STR_INIT;
-	PmStatus st;
-	int moved;
-
-	running_path(dir, worker, shard, &from);
-	done_path(dir, shard, &to);
-	st = move(from.s, to.s, &moved, err);
-	pm_str_release(&from);
-	pm_str_release(&to);
-	return st;
+	return move(dir, worker, shard, PM_CLAIM_RUNNING, PM_CLAIM_DONE, NULL, err);
 }
 
 PmStatus pm_claim_settle(const char *dir, size_t shard, PmErr *err)
 {
-	PmStr from = PM_STR_INIT, to = PM_STR_INIT;
-	PmStatus st;
-	int moved;
-
-	pending_path(dir, shard, &from);
-	done_path(dir, shard, &to);
-	st = move(from.s, to.s, &moved, err);
-	pm_str_release(&from);
-	pm_str_release(&to);
-	return st;
+	return move(dir, NULL, shard, PM_CLAIM_PENDING, PM_CLAIM_DONE, NULL, err);
 }
 
 PmStatus pm_claim_reopen(const char *dir, size_t shard, PmErr *err)
 {
-	PmStr from = PM_STR_INIT, to = PM_STR_INIT;
-	PmStatus st;
+	PmStr path = PM_STR_INIT;
 	int moved;
+	PmStatus st = move(dir, NULL, shard, PM_CLAIM_DONE, PM_CLAIM_PENDING, &moved, err);
 
-	done_path(dir, shard, &from);
-	pending_path(dir, shard, &to);
-	st = move(from.s, to.s, &moved, err);
-	if (!st && !moved && !pm_path_exists(to.s))
-		st = pm_cluster_publish(to.s, "", 0, 0644, err);
-	pm_str_release(&from);
-	pm_str_release(&to);
+	path_of(dir, PM_CLAIM_PENDING, NULL, shard, &path);
+	if (!st && !moved && !pm_path_exists(path.s))
+		st = pm_cluster_publish(path.s, "", 0, 0644, err);
+	pm_str_release(&path);
 	return st;
 }
 
@@ -235,28 +209,18 @@ static void read_line(const char *path, char *out, size_t size)
 		fclose(f);
 }
 
-static int64_t number_of(const char *name, int64_t missing)
-{
-	const char *s = getenv(name);
-	int64_t v;
-
-	return s && pm_parse_i64(s, &v) ? v : missing;
-}
-
 void pm_worker_self(PmWorkerSays *out)
 {
-	const char *job = getenv("SLURM_ARRAY_JOB_ID");
 	char boot[48], pids[40] = "";
+	PmOrigin here;
 
 	memset(out, 0, sizeof *out);
-	if (gethostname(out->host, sizeof out->host - 1))
-		snprintf(out->host, sizeof out->host, "unknown");
-	if (!job)
-		job = getenv("SLURM_JOB_ID");
-	snprintf(out->job, sizeof out->job, "%s", job ? job : "");
+	pm_origin_here("emu", &here); /* which GPU it has does not matter */
+	snprintf(out->host, sizeof out->host, "%s", here.node);
+	snprintf(out->job, sizeof out->job, "%s", here.job ? here.job : "");
 	out->pid = getpid();
-	out->element = number_of("SLURM_ARRAY_TASK_ID", -1);
-	out->restarts = number_of("SLURM_RESTART_COUNT", 0);
+	out->element = here.element;
+	out->restarts = here.restarts;
 	out->shard = out->item = -1;
 	/* Numbers of processes mean nothing in another container, or after a restart of the host. */
 	read_line("/proc/sys/kernel/random/boot_id", boot, sizeof boot);

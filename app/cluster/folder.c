@@ -4,6 +4,7 @@
 
 #include "base/core/hash.h"
 #include "base/core/json.h"
+#include "base/core/rng.h"
 #include "base/sys/io.h"
 
 #include <ctype.h>
@@ -24,7 +25,6 @@ enum { HEAD_MAX = 512, SEAL = 17, FINDINGS_MAX = 1 << 30, AGAIN = 5 };
 void pm_cluster_worker_name(char name[PM_CLUSTER_WORKER])
 {
 	char host[33] = "";
-	PmSecret *drawn = pm_secret_draw();
 
 	if (gethostname(host, sizeof host - 1))
 		snprintf(host, sizeof host, "unknown");
@@ -33,8 +33,7 @@ void pm_cluster_worker_name(char name[PM_CLUSTER_WORKER])
 		if (!isalnum((unsigned char)*p) && *p != '-' && *p != '_' && *p != '.')
 			*p = '_';
 	snprintf(name, PM_CLUSTER_WORKER, "%s-%ld-%08x", host, (long)getpid(),
-		 (unsigned)(pm_secret_u64(drawn, "worker", 0) & 0xffffffffu));
-	pm_secret_free(drawn);
+		 (unsigned)(pm_rng_secure_seed() & 0xffffffffu));
 }
 
 void pm_cluster_path(const char *dir, const char *folder, const char *name, PmStr *out)

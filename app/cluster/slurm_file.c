@@ -4,13 +4,13 @@
 
 #include "app/cluster/folder.h"
 #include "base/core/json.h"
+#include "base/core/rng.h"
 #include "base/sys/io.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 
 enum { FILE_MAX = 16 << 20, FORMAT = 1, MAX_JOBS = 100000 };
@@ -162,24 +162,16 @@ static PmStatus put_script(const PmSlurmOpts *o, const char *name,
 	return st;
 }
 
-static PmStatus draw_name(char *name, size_t size, PmErr *err)
-{
-	unsigned char b[6];
-
-	if (getrandom(b, sizeof b, 0) != (ssize_t)sizeof b)
-		return pm_err(err, PM_E_ENV, "The system gives no random bytes: %s.", strerror(errno));
-	snprintf(name, size, "passmith-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3], b[4], b[5]);
-	return PM_OK;
-}
-
 PmStatus pm_slurm_make(const char *dir, const PmSlurmOpts *o, PmErr *err)
 {
 	PmSlurm s = { .dir = pm_xstrdup(dir), .at_once = o->at_once };
 	char *absolute = realpath(dir, NULL);
 	PmStr self = PM_STR_INIT, program = PM_STR_INIT;
 	PmSlurmOpts with = *o;
-	PmStatus st = absolute ? draw_name(s.name, sizeof s.name, err) : pm_path_error("find", dir, 0, err);
+	PmStatus st = absolute ? PM_OK : pm_path_error("find", dir, 0, err);
 
+	snprintf(s.name, sizeof s.name, "passmith-%012llx",
+		 (unsigned long long)(pm_rng_secure_seed() & 0xffffffffffff));
 	if (!st && !o->program)
 		st = pm_self_dir(&self, err);
 	if (!st) {

@@ -21,10 +21,10 @@ void pm_cluster_status_release(PmClusterStatus *s)
 	memset(s, 0, sizeof *s);
 }
 
-static int has_work(const PmClusterPlan *p, const PmClusterStatus *s, size_t shard)
+int pm_cluster_has_work(const PmClusterShard *s, const PmItemState *item)
 {
-	for (size_t i = 0; i < p->shard.v[shard].item.n; i++) {
-		const PmItemState *it = &s->item[p->shard.v[shard].item.v[i]];
+	for (size_t i = 0; i < s->item.n; i++) {
+		const PmItemState *it = &item[s->item.v[i]];
 
 		if (!it->done && !pm_cluster_is_left(it))
 			return 1;
@@ -42,7 +42,7 @@ static void count_shards(const PmClusterPlan *p, PmClusterStatus *s)
 		PmClusterWorker w = { .shard = i, .age = c->age };
 
 		int still = c->state == PM_CLAIM_PENDING || c->state == PM_CLAIM_NONE;
-		int work = still && has_work(p, s, i);
+		int work = still && pm_cluster_has_work(&p->shard.v[i], s->item);
 
 		s->pending += still && work;
 		s->running += c->state == PM_CLAIM_RUNNING;
@@ -144,7 +144,7 @@ static PmStatus put_right(const PmClusterPlan *p, const PmClusterStatus *s, PmCl
 
 	for (size_t i = 0; i < p->shard.n && !st; i++) {
 		PmClaimState state = s->claim[i].state;
-		int work = has_work(p, s, i);
+		int work = pm_cluster_has_work(&p->shard.v[i], s->item);
 
 		if (work && (state == PM_CLAIM_DONE || state == PM_CLAIM_NONE)) {
 			st = pm_claim_reopen(p->dir, i, err);

@@ -33,6 +33,9 @@ PmStatus pm_cluster_status_read(const PmClusterPlan *p, PmClusterStatus *out, Pm
 void pm_cluster_status_release(PmClusterStatus *s);
 /* 1 when an item came to nothing so often that it is left. */
 int pm_cluster_is_left(const PmItemState *s);
+/* 1 when an item of the shard has no result and is tried again. Claims do not say it: a worker may have died
+ * between its last result and the end of its claim. `item`: the states of all items of the plan. */
+int pm_cluster_has_work(const PmClusterShard *s, const PmItemState *item);
 
 typedef struct PmClusterResumed {
 	size_t taken_back; /* shards of workers that are silent */

@@ -70,7 +70,7 @@ static PmStatus work(void *arg, size_t item, void *result, PmErr *err)
 	if (r->m->seats)
 		pm_seats_begin(r->m->seats, (int64_t)item);
 	res->status = r->m->work(r->m->arg, item, &said, err);
-	if (r->m->seats && pm_seats_end(r->m->seats, res->status, err)) {
+	if (r->m->seats && pm_seats_end(r->m->seats, res->status)) {
 		pm_str_release(&said);
 		return PM_DECLINED;
 	}
@@ -93,8 +93,7 @@ PmStatus pm_many_accept(void *seats, const PmEvalRecord *rec, PmErr *err)
 {
 	PmSeatSaw saw = { .error = may_be_of_gpu(rec->verdict),
 			  .slowed = rec->timing.gpu.slowed,
-			  .others = rec->timing.gpu.others,
-			  .why = rec->why };
+			  .others = rec->timing.gpu.others };
 
 	return pm_seats_accept(seats, &saw, err);
 }
@@ -207,12 +206,10 @@ int pm_many_jobs(int64_t asked, const char *device, int64_t need)
 {
 	int64_t n = pm_cpu_count(), room = need > 0 ? pm_memory_available() / need : MOST;
 
+	if (pm_device_kind(device) != PM_DEVICE_EMU)
+		return pm_many_jobs_each(asked, 1, need);
 	if (asked > 0)
 		return asked < MOST ? (int)asked : MOST;
-	if (pm_device_kind(device) != PM_DEVICE_EMU) {
-		n /= PROCESSORS_EACH;
-		n = n < MOST_ON_GPU ? n : MOST_ON_GPU;
-	}
 	n = n < room ? n : room;
 	return n < 1 ? 1 : n < MOST ? (int)n : MOST;
 }

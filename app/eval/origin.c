@@ -11,14 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const PmFound *find(const PmFound *found, int n, const char *what)
-{
-	for (int i = 0; i < n; i++)
-		if (!strcmp(found[i].what, what))
-			return &found[i];
-	return NULL;
-}
-
 static int64_t number_of(const char *s, int64_t otherwise)
 {
 	int64_t n = 0;
@@ -42,9 +34,9 @@ void pm_origin_here(const char *device, PmOrigin *out)
 	if (pm_device_kind(device) != PM_DEVICE_CUDA)
 		return; /* and the machine is not searched for libraries */
 	found = pm_run_key_found(device, &n);
-	nvml = find(found, n, "NVML");
-	card = find(found, n, "GPU");
-	driver = find(found, n, "CUDA driver");
+	nvml = pm_probe_find(found, n, "NVML");
+	card = pm_probe_find(found, n, "GPU");
+	driver = pm_probe_find(found, n, "CUDA driver");
 	if (card)
 		snprintf(gpu, sizeof gpu, "%.*s", (int)strcspn(card->version, ","), card->version);
 	out->gpu = gpu;

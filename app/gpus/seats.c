@@ -171,7 +171,7 @@ static int try_again(PmSeats *s)
 	pm_seat_tried(&s->shared->rules, s->at, usable);
 	unlock(s);
 	if (!usable)
-		say_left(s, "it does not work any more since a pass broke it");
+		say_left(s, s->shared->rules.seat[s->at].why);
 	return usable;
 }
 
@@ -243,7 +243,7 @@ void pm_seats_begin(PmSeats *s, int64_t item)
 /* ---- afterwards ---- */
 
 /* 1 when the item is to be tried elsewhere. */
-static int is_fault_of_seat(PmSeats *s, const char *said)
+static int is_fault_of_seat(PmSeats *s)
 {
 	char why[256];
 	PmFaultOf of;
@@ -253,7 +253,6 @@ static int is_fault_of_seat(PmSeats *s, const char *said)
 	pm_err_init(&err);
 	usable = is_usable(&err);
 	snprintf(why, sizeof why, "a new process cannot use it either (%.200s)", err.text);
-	(void)said;
 	lock(s);
 	of = pm_seat_fault(&s->shared->rules, s->at, s->item, usable, why);
 	unlock(s);
@@ -278,7 +277,7 @@ PmStatus pm_seats_accept(PmSeats *s, const PmSeatSaw *saw, PmErr *err)
 		leave_seat(s, PM_GPU_STRANGERS, why);
 		s->given_back = 1;
 	} else if (saw->error) {
-		s->given_back = is_fault_of_seat(s, saw->why);
+		s->given_back = is_fault_of_seat(s);
 	} else {
 		s->given_back = !is_well(s);
 	}
@@ -287,12 +286,12 @@ PmStatus pm_seats_accept(PmSeats *s, const PmSeatSaw *saw, PmErr *err)
 			     : PM_OK;
 }
 
-int pm_seats_end(PmSeats *s, PmStatus st, const PmErr *why)
+int pm_seats_end(PmSeats *s, PmStatus st)
 {
 	int is_of_device = st == PM_E_ENV || st == PM_E_DEVICE || st == PM_E_CRASH || st == PM_E_TIMEOUT;
 
 	if (is_of_device && !s->given_back)
-		s->given_back = is_fault_of_seat(s, why->text);
+		s->given_back = is_fault_of_seat(s);
 	lock(s);
 	if (!s->given_back) {
 		pm_seat_settle(&s->shared->rules, s->item);

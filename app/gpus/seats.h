@@ -40,14 +40,13 @@ typedef struct PmSeatSaw {
 	int error;       /* it ended with an error that a broken GPU may give as well as a kernel */
 	uint64_t slowed; /* reasons for low clocks that NVML gave while it was measured */
 	int others;      /* processes that were no part of this */
-	const char *why; /* of the error */
 } PmSeatSaw;
 /* Before a result counts: PM_OK when it does, PM_E_DEVICE when the GPU is left, and the item to be given
  * back. */
 PmStatus pm_seats_accept(PmSeats *s, const PmSeatSaw *saw, PmErr *err);
 /* The item is over, with this status: 1 when it is to be given back (PM_DECLINED), as another GPU may do it.
  */
-int pm_seats_end(PmSeats *s, PmStatus st, const PmErr *why);
+int pm_seats_end(PmSeats *s, PmStatus st);
 
 /* [{"index", "uuid", "name", "items", "left", "why"}, ...]; owned. */
 cJSON *pm_seats_json(const PmSeats *s);

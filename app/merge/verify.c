@@ -5,6 +5,7 @@
 #include "app/merge/evidence.h"
 #include "base/core/arena.h"
 #include "base/core/vec.h"
+#include "bench/eval/run_key.h"
 #include "bench/report/report.h"
 #include "dataset/store/measurements.h"
 
@@ -30,16 +31,16 @@ typedef struct Name {
 } Name;
 typedef PM_VEC(Name) Names;
 
-struct PmUnion {
+struct PmParts {
 	PM_VEC(Row) rows;
 	Names tasks, runs;
 	PM_VEC(char *) paths; /* owned */
 	const char *path;     /* of the database that is read */
 };
 
-PmUnion *pm_union_new(void)
+PmParts *pm_parts_new(void)
 {
-	return pm_xcalloc(1, sizeof(PmUnion));
+	return pm_xcalloc(1, sizeof(PmParts));
 }
 
 static void row_release(Row *r)
@@ -57,7 +58,7 @@ static void names_release(Names *n)
 	PM_VEC_RELEASE(n);
 }
 
-void pm_union_free(PmUnion *u)
+void pm_parts_free(PmParts *u)
 {
 	if (!u)
 		return;
@@ -76,7 +77,7 @@ void pm_union_free(PmUnion *u)
 
 static PmStatus take_row(void *arg, size_t n, const char *const *names, const char *const *values, PmErr *err)
 {
-	PmUnion *u = arg;
+	PmParts *u = arg;
 	Row r = { .from = u->path };
 
 	(void)n;
@@ -108,7 +109,7 @@ static PmStatus take_name(void *arg, size_t n, const char *const *names, const c
 	return PM_OK;
 }
 
-PmStatus pm_union_add(PmUnion *u, PmDb *db, PmErr *err)
+PmStatus pm_parts_add(PmParts *u, PmDb *db, PmErr *err)
 {
 	char *path = pm_xstrdup(pm_db_path(db));
 	Into tasks = { &u->tasks, path }, runs = { &u->runs, path };
@@ -201,7 +202,7 @@ static void decide(Row *r, size_t n)
 }
 
 /* Each row once, in order; `fresh`: what counts is decided anew. */
-static void sort_rows(PmUnion *u, int fresh)
+static void sort_rows(PmParts *u, int fresh)
 {
 	size_t k = 0, end;
 
@@ -224,7 +225,7 @@ static void sort_rows(PmUnion *u, int fresh)
 /* ---- scores ---- */
 
 /* The AS of the rows [i, end) of one run; *modelled is 0 when a time was measured. NaN: no evaluation. */
-static PmStatus score(const PmUnion *u, size_t i, size_t end, double *as, int *modelled, PmErr *err)
+static PmStatus score(const PmParts *u, size_t i, size_t end, double *as, int *modelled, PmErr *err)
 {
 	PmEvalReport r = { 0 };
 	const Row *first = &u->rows.v[i];
@@ -235,7 +236,7 @@ static PmStatus score(const PmUnion *u, size_t i, size_t end, double *as, int *m
 	if (!strncmp(first->text[OPTIONS], "external=", 9))
 		return PM_OK;
 	r.rec = pm_xcalloc(end - i + 1, sizeof *r.rec);
-	r.opts.preset = strstr(first->text[OPTIONS], "preset=passnet") ? PM_PRESET_PASSNET : PM_PRESET_SOUND;
+	r.opts.preset = pm_run_key_preset(first->text[OPTIONS]);
 	for (; i < end && !st; i++) {
 		const Row *row = &u->rows.v[i];
 		cJSON *j = NULL;
@@ -265,7 +266,7 @@ static PmStatus score(const PmUnion *u, size_t i, size_t end, double *as, int *m
 	return st;
 }
 
-static size_t end_of_run(const PmUnion *u, size_t i)
+static size_t end_of_run(const PmParts *u, size_t i)
 {
 	size_t end = i;
 
@@ -280,7 +281,7 @@ static int equal(double a, double b)
 }
 
 /* Scores of the runs that both have, in order of their keys; those of measured times only where `times`. */
-static PmStatus compare_scores(const PmUnion *u, const PmUnion *is, int times, PmVerified *out,
+static PmStatus compare_scores(const PmParts *u, const PmParts *is, int times, PmVerified *out,
 			       PmStr *difference, PmErr *err)
 {
 	size_t i = 0, k = 0, i_end, k_end;
@@ -341,7 +342,7 @@ static int same_row(const Row *a, const Row *b)
 	       equal(a->speedup, b->speedup);
 }
 
-static void compare_rows(const PmUnion *u, const PmUnion *is, const char *path, PmStr *difference)
+static void compare_rows(const PmParts *u, const PmParts *is, const char *path, PmStr *difference)
 {
 	for (size_t i = 0; (i < u->rows.n || i < is->rows.n) && !difference->len; i++) {
 		const Row *a = i < u->rows.n ? &u->rows.v[i] : NULL,
@@ -371,10 +372,10 @@ static void compare_rows(const PmUnion *u, const PmUnion *is, const char *path, 
 	}
 }
 
-PmStatus pm_union_check(PmUnion *u, PmDb *db, PmVerified *out, PmStr *difference, PmErr *err)
+PmStatus pm_parts_check(PmParts *u, PmDb *db, PmVerified *out, PmStr *difference, PmErr *err)
 {
-	PmUnion *is = pm_union_new();
-	PmStatus st = pm_union_add(is, db, err);
+	PmParts *is = pm_parts_new();
+	PmStatus st = pm_parts_add(is, db, err);
 
 	memset(out, 0, sizeof *out);
 	sort_rows(u, 1);
@@ -396,7 +397,7 @@ PmStatus pm_union_check(PmUnion *u, PmDb *db, PmVerified *out, PmStr *difference
 	out->measurements = u->rows.n;
 	for (size_t i = 0; i < u->rows.n; i++)
 		out->results += u->rows.v[i].counts && *u->rows.v[i].text[GRAPH];
-	pm_union_free(is);
+	pm_parts_free(is);
 	return st;
 }
 
@@ -515,7 +516,7 @@ static PmStatus first_difference(PmDb *db, PmDb *one, const char *a, const char 
 PmStatus pm_evidence_same(PmDb *db, PmDb *one, PmVerified *out, PmStr *difference, PmErr *err)
 {
 	PmStr a = PM_STR_INIT, b = PM_STR_INIT;
-	PmUnion *x = pm_union_new(), *y = pm_union_new();
+	PmParts *x = pm_parts_new(), *y = pm_parts_new();
 	PmStatus st = evidence_of(db, &a, err);
 
 	memset(out, 0, sizeof *out);
@@ -524,16 +525,16 @@ PmStatus pm_evidence_same(PmDb *db, PmDb *one, PmVerified *out, PmStr *differenc
 	if (!st)
 		st = first_difference(db, one, a.s, b.s, out, difference, err);
 	if (!st && !difference->len)
-		st = pm_union_add(x, one, err);
+		st = pm_parts_add(x, one, err);
 	if (!st && !difference->len)
-		st = pm_union_add(y, db, err);
+		st = pm_parts_add(y, db, err);
 	if (!st && !difference->len) {
 		sort_rows(x, 0);
 		sort_rows(y, 0);
 		st = compare_scores(x, y, 0, out, difference, err);
 	}
-	pm_union_free(x);
-	pm_union_free(y);
+	pm_parts_free(x);
+	pm_parts_free(y);
 	pm_str_release(&a);
 	pm_str_release(&b);
 	return st;

@@ -4,6 +4,7 @@
 
 #include "app/eval/bench_cells.h"
 #include "base/sys/io.h"
+#include "bench/eval/run_key.h"
 #include "bench/report/report.h"
 #include "dataset/store/results.h"
 #include "runtime/device/device.h"
@@ -229,16 +230,6 @@ static int is_of(const PmRanking *g, const Run *r)
 	       !strcmp(g->version, r->version) && !strcmp(g->options, r->options);
 }
 
-static int says_word(const char *options, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (const char *p = strstr(options, word); p; p = strstr(p + 1, word))
-		if ((p == options || p[-1] == ' ') && (!p[n] || p[n] == ' '))
-			return 1;
-	return 0;
-}
-
 static PmRanking *ranking_of(PmRankings *out, const Run *r)
 {
 	PmRanking g = { .seed = r->seed };
@@ -251,7 +242,7 @@ static PmRanking *ranking_of(PmRankings *out, const Run *r)
 	g.version = pm_xstrdup(r->version);
 	g.options = pm_xstrdup(r->options);
 	g.clock = pm_device_kind(r->device) == PM_DEVICE_CUDA ? PM_SYS_COLD : PM_SYS_MODELLED;
-	g.preset = says_word(r->options, "preset=passnet") ? PM_PRESET_PASSNET : PM_PRESET_SOUND;
+	g.preset = pm_run_key_preset(r->options);
 	PM_VEC_PUSH(&out->list, g);
 	return &out->list.v[out->list.n - 1];
 }

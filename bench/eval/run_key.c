@@ -11,17 +11,9 @@
 static const char *const of_emu[] = { "C++ compiler", "NVRTC", NULL };
 static const char *const of_cuda[] = { "GPU", "CUDA driver", "NVRTC", "cuBLASLt", "cuDNN", NULL };
 
-static const PmFound *find(const PmFound *found, int n, const char *what)
-{
-	for (int i = 0; i < n; i++)
-		if (!strcmp(found[i].what, what))
-			return &found[i];
-	return NULL;
-}
-
 static const char *version_of(const PmFound *found, int n, const char *what)
 {
-	const PmFound *f = find(found, n, what);
+	const PmFound *f = pm_probe_find(found, n, what);
 
 	return f && *f->version ? f->version : "none";
 }
@@ -35,7 +27,7 @@ void pm_run_key_machine(const char *device, const PmFound *found, int n, const c
 			PmStr *out)
 {
 	const char *const *what = decides(device);
-	const PmFound *nvml = what == of_cuda ? find(found, n, "NVML") : NULL;
+	const PmFound *nvml = what == of_cuda ? pm_probe_find(found, n, "NVML") : NULL;
 
 	for (size_t i = 0; what[i]; i++)
 		pm_str_addf(out, "%s%s=%s", i ? "; " : "", what[i], version_of(found, n, what[i]));
@@ -80,4 +72,19 @@ void pm_run_key_options(const PmEvalOpts *o, const char *preset, int tf32, int h
 		pm_str_addf(out, " rule=%s", o->only_rule);
 	pm_str_addf(out, "%s%s%s secret", tf32 ? " tf32" : "", o->graphs ? " graphs" : "",
 		    o->check_only ? " check" : "");
+}
+
+static int says_word(const char *options, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = strstr(options, word); p; p = strstr(p + 1, word))
+		if ((p == options || p[-1] == ' ') && (!p[n] || p[n] == ' '))
+			return 1;
+	return 0;
+}
+
+PmPreset pm_run_key_preset(const char *options)
+{
+	return says_word(options, "preset=passnet") ? PM_PRESET_PASSNET : PM_PRESET_SOUND;
 }

@@ -29,4 +29,7 @@ const PmFound *pm_run_key_found(const char *device, int *n);
  * which no option decides. */
 void pm_run_key_options(const PmEvalOpts *o, const char *preset, int tf32, int hidden, PmStr *out);
 
+/* The preset that options say, as pm_run_key_options wrote them. */
+PmPreset pm_run_key_preset(const char *options);
+
 #endif

@@ -10,16 +10,6 @@
 
 /* ---- submit, and resume of what was submitted ---- */
 
-/* An item has no result, and is tried again. Claims do not say it: a worker may have died between its last
- * result and the end of its claim. */
-static int is_missing(const PmClusterShard *s, const PmItemState *item)
-{
-	for (size_t i = 0; i < s->item.n; i++)
-		if (!item[s->item.v[i]].done && !pm_cluster_is_left(&item[s->item.v[i]]))
-			return 1;
-	return 0;
-}
-
 static PmStatus submit_missing(PmClusterCmd *c, PmSlurm *slurm, int beside, PmSlurmSubmitted *did,
 			       size_t *missing, PmErr *err)
 {
@@ -35,7 +25,7 @@ static PmStatus submit_missing(PmClusterCmd *c, PmSlurm *slurm, int beside, PmSl
 		st = pm_items_read(&plan, item, err);
 	}
 	for (size_t i = 0; i < plan.shard.n && !st; i++)
-		if (is_missing(&plan.shard.v[i], item))
+		if (pm_cluster_has_work(&plan.shard.v[i], item))
 			shards[(*missing)++] = (int64_t)i;
 	if (!st)
 		st = pm_slurm_submit(slurm, shards, *missing, beside, did, err);

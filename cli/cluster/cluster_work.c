@@ -4,8 +4,8 @@
 
 #include "app/cluster/work.h"
 #include "base/sys/io.h"
-#include "base/sys/pool.h"
 #include "cli/device_lock.h"
+#include "cli/eval_options.h"
 #include "runtime/device/device.h"
 #include "runtime/worker/worker.h"
 
@@ -38,18 +38,6 @@ static void say(void *arg, const char *text)
 	(void)arg;
 	if (!pm_cli_quiet)
 		fprintf(stderr, "passmith: %s\n", text);
-}
-
-/* As `passmith eval` does. */
-static int jobs(const PmClusterCmd *c, const char *device, int exclusive)
-{
-	enum { ON_GPU = 3, MOST = 256 };
-
-	if (exclusive)
-		return 1;
-	if (c->jobs)
-		return c->jobs < MOST ? (int)c->jobs : MOST;
-	return pm_device_kind(device) == PM_DEVICE_EMU ? pm_cpu_count() : ON_GPU;
 }
 
 static void say_worked(const PmClusterWorked *d)
@@ -92,7 +80,7 @@ static PmStatus work(PmClusterCmd *c, const PmClusterPlan *plan, PmLook *look, P
 	if (pm_device_kind(plan->opts.device) == PM_DEVICE_CUDA)
 		w.opts.cc = device.cc;
 	w.opts.reference_on_gpu &= !device.exclusive;
-	w.jobs = jobs(c, plan->opts.device, device.exclusive);
+	w.jobs = device.exclusive ? 1 : pm_cli_eval_jobs(c->jobs, plan->opts.device);
 	st = pm_cli_device_lock(plan->opts.device, &device, &w.opts.lock, err);
 	if (!st)
 		st = pm_cluster_work(&w, &did, err);

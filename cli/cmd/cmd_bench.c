@@ -6,6 +6,7 @@
 #include "app/eval/many.h"
 #include "cli/cmds.h"
 #include "cli/device_lock.h"
+#include "cli/eval_options.h"
 #include "cli/gpus.h"
 #include "ir/category/category.h"
 
@@ -450,9 +451,8 @@ int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 	if (pm_args_parse(cmd, opts, argc, argv, &a.tasks, &code)) {
 		if (!a.db) {
 			code = pm_cli_usage(cmd, "Say which database with --db FILE.");
-		} else if (strcmp(a.preset, "passnet") && strcmp(a.preset, "sound")) {
-			code = pm_cli_usage(cmd, "There is no preset '%.40s'; sound and passnet exist.",
-					    a.preset);
+		} else if ((code = pm_cli_eval_words(cmd, a.preset, NULL)) != 0) {
+			/* it is said */
 		} else if (a.view && pm_view_from_name(a.view) == PM_N_VIEWS) {
 			code = pm_cli_usage(
 				cmd,

@@ -4,6 +4,7 @@
 
 #include "app/eval/hidden.h"
 #include "bench/eval/runner.h"
+#include "cli/eval_options.h"
 
 #include <string.h>
 
@@ -32,18 +33,18 @@ static int find_verb(const char *name)
 static int check_plan(const PmCmd *cmd, const PmClusterCmd *c)
 {
 	PmPrecisionTier tier;
+	int code;
 
 	if (!c->db || !c->dir || !c->passes.list.n || !c->tasks == !c->split)
 		return pm_cli_usage(cmd,
 				    "Say cluster plan --db FILE --tasks A,B or --split NAME, --pass P.so and "
 				    "-o DIR.");
-	if (strcmp(c->preset, "passnet") && strcmp(c->preset, "sound"))
-		return pm_cli_usage(cmd, "There is no preset '%.40s'; sound and passnet exist.", c->preset);
+	code = pm_cli_eval_words(cmd, c->preset, c->reference);
+	if (code)
+		return code;
 	if (!pm_tier_from_name(c->precision, &tier))
 		return pm_cli_usage(cmd, "There is no precision '%.40s'; strict, tf32 and bf16 exist.",
 				    c->precision);
-	if (strcmp(c->reference, "auto") && strcmp(c->reference, "cpu"))
-		return pm_cli_usage(cmd, "There is no reference '%.40s'; auto and cpu exist.", c->reference);
 	if (c->hidden > PM_MAX_HIDDEN_SHAPES)
 		return pm_cli_usage(cmd, "--hidden takes a number from 0 to %d.", PM_MAX_HIDDEN_SHAPES);
 	if (c->shards > PM_CLUSTER_MAX_SHARDS)

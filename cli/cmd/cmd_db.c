@@ -174,16 +174,16 @@ static PmStatus db_import(PmDb *db, const char *path, PmErr *err)
 /* ---- merge ---- */
 
 /* What `into` and the others hold before anything is merged. A file that is not there is found now. */
-static PmStatus take_parts(const Merge *m, PmDb *into, PmUnion *u, PmErr *err)
+static PmStatus take_parts(const Merge *m, PmDb *into, PmParts *u, PmErr *err)
 {
-	PmStatus st = u ? pm_union_add(u, into, err) : PM_OK;
+	PmStatus st = u ? pm_parts_add(u, into, err) : PM_OK;
 
 	for (size_t i = 0; i < m->from.n && !st; i++) {
 		PmDb *from = NULL;
 
 		st = pm_db_open(m->from.v[i], PM_DB_MUST_EXIST, &from, err);
 		if (!st && u)
-			st = pm_union_add(u, from, err);
+			st = pm_parts_add(u, from, err);
 		pm_db_close(from);
 	}
 	return st;
@@ -220,11 +220,11 @@ static cJSON *verified_json(const PmVerified *v)
 	return o;
 }
 
-static PmStatus verify(const Merge *m, PmDb *into, PmUnion *u, cJSON *j, PmStr *difference, PmErr *err)
+static PmStatus verify(const Merge *m, PmDb *into, PmParts *u, cJSON *j, PmStr *difference, PmErr *err)
 {
 	PmVerified v, e = { 0 };
 	PmDb *one = NULL;
-	PmStatus st = pm_union_check(u, into, &v, difference, err);
+	PmStatus st = pm_parts_check(u, into, &v, difference, err);
 
 	cJSON_AddItemToObject(j, "verified", verified_json(&v));
 	if (!st && !difference->len && !pm_cli_json)
@@ -248,7 +248,7 @@ static PmStatus verify(const Merge *m, PmDb *into, PmUnion *u, cJSON *j, PmStr *
 static PmStatus merge_all(const Merge *m, int *code, PmErr *err)
 {
 	cJSON *j = cJSON_CreateObject();
-	PmUnion *u = m->verify ? pm_union_new() : NULL;
+	PmParts *u = m->verify ? pm_parts_new() : NULL;
 	PmStr difference = PM_STR_INIT;
 	PmDb *into = NULL;
 	int64_t lines = 0;
@@ -271,7 +271,7 @@ static PmStatus merge_all(const Merge *m, int *code, PmErr *err)
 		j = NULL;
 	}
 	cJSON_Delete(j);
-	pm_union_free(u);
+	pm_parts_free(u);
 	pm_str_release(&difference);
 	pm_db_close(into);
 	return st;

@@ -2,6 +2,7 @@
 /* cmd_eval.c - passmith eval: scores passes on a task, resuming what a database already holds. */
 #include "cli/cmds.h"
 #include "cli/device_lock.h"
+#include "cli/eval_options.h"
 #include "cli/gpus.h"
 
 #include "app/eval/eval_task.h"
@@ -281,16 +282,6 @@ static void want_first_answer(Eval *e)
 	e->opts.answered_arg = e;
 }
 
-/* On a GPU the graph and two hidden shapes: each holds a part of the device. */
-static int jobs(const Eval *e)
-{
-	enum { ON_GPU = 3, MOST = 256 };
-
-	if (e->jobs)
-		return e->jobs < MOST ? (int)e->jobs : MOST;
-	return pm_device_kind(e->opts.device) == PM_DEVICE_EMU ? pm_cpu_count() : ON_GPU;
-}
-
 /* What is to be known of the device before anything runs there, and the lock for it. */
 static PmStatus look_at_device(Eval *e, PmErr *err)
 {
@@ -392,7 +383,7 @@ static PmStatus eval_all(Eval *e, int *all_ok, PmErr *err)
 	if (!st && !pm_cli_quiet)
 		pm_progress_start(&e->bar, "evaluating", (int64_t)(n * e->variant_list.list.n));
 	have = pm_xcalloc(e->variant_list.list.n + 1, 1);
-	e->share = jobs(e);
+	e->share = pm_cli_eval_jobs(e->jobs, e->opts.device);
 	if (!st)
 		st = eval_passes(e, r, have, &done, err);
 	leave_device(e);
@@ -715,8 +706,9 @@ static int check_args(const PmCmd *cmd, Eval *e)
 				    "These are of one task, pack or model: leave out --record, "
 				    "--save-failing, --progress, --debug-print, --dtype, --shape and --only, "
 				    "or evaluate one alone, without --gpus.");
-	if (strcmp(e->preset, "passnet") && strcmp(e->preset, "sound"))
-		return pm_cli_usage(cmd, "There is no preset '%.40s'; sound and passnet exist.", e->preset);
+	code = pm_cli_eval_words(cmd, e->preset, e->reference);
+	if (code)
+		return code;
 	if (e->opts.check_only && (e->db_path || e->record_path))
 		return pm_cli_usage(cmd, "What was not timed is not stored: leave out --check-only, or --db "
 					 "and --record.");
@@ -739,8 +731,6 @@ static int check_args(const PmCmd *cmd, Eval *e)
 		return pm_cli_usage(cmd, "There is no precision '%.40s'; strict, tf32 and bf16 exist.",
 				    e->tier);
 	e->opts.reference_on_gpu = !strcmp(e->reference, "auto");
-	if (!e->opts.reference_on_gpu && strcmp(e->reference, "cpu") != 0)
-		return pm_cli_usage(cmd, "There is no reference '%.40s'; auto and cpu exist.", e->reference);
 	code = check_quick(cmd, e);
 	return code ? code : check_selection(cmd, e);
 }

@@ -136,11 +136,10 @@ static PmStatus time_sides(PmTime *t, const PmTaskVariant *m, const PmTimedPass 
 }
 
 /* With --gpus: whether what came of a graph counts, or its GPU is left. */
-static PmStatus accept_graph(PmTime *t, PmStatus st, const PmErr *why, PmErr *err)
+static PmStatus accept_graph(PmTime *t, PmStatus st, PmErr *err)
 {
 	PmSeatSaw saw = { .error = st == PM_E_ENV || st == PM_E_NOT_FOUND || st == PM_E_DEVICE ||
-				   st == PM_E_CRASH || st == PM_E_TIMEOUT || st == PM_E_OOB,
-			  .why = why->text };
+				   st == PM_E_CRASH || st == PM_E_TIMEOUT || st == PM_E_OOB };
 
 	if (!t->seats)
 		return PM_OK;
@@ -178,7 +177,7 @@ static PmStatus time_one(PmTime *t, const PmTaskVariant *m, const PmTimedPass *p
 		st = time_sides(t, m, p, &o, times, &r, &why);
 	pm_secret_free(secret);
 	t->last = st ? 0 : pm_now();
-	if (accept_graph(t, st, &why, err)) {
+	if (accept_graph(t, st, err)) {
 		cJSON_Delete(times);
 		cJSON_Delete(j);
 		return PM_E_DEVICE;

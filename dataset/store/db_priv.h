@@ -6,6 +6,7 @@
 #include "base/core/hash.h"
 #include "base/core/json.h"
 #include "dataset/store/db.h"
+#include "dataset/store/measurements.h"
 
 #include <sqlite3.h>
 #include <stddef.h>
@@ -67,6 +68,13 @@ PmStatus pm__subgraphs_fill_buckets(PmDb *db, PmErr *err);
 PmStatus pm__subgraphs_fill_categories(PmDb *db, PmErr *err);
 /* measurements.c: functions of our own for statements; SQLite's result. */
 int pm__db_add_functions(PmDb *db);
+/* The columns of an origin `o` that may be absent (LEFT JOIN), and what a row says of it from column `k` on;
+ * its texts are borrowed from the row. 1 when anything of an origin is known. */
+#define PM__ORIGIN_COLUMNS                                                                                   \
+	"o.node, o.job, coalesce(o.element, -1), coalesce(o.restarts, 0), o.gpu, o.gpu_id, o.driver, "       \
+	"o.clocks"
+PmOrigin pm__origin_read(sqlite3_stmt *row, int k);
+int pm__origin_is_known(const PmOrigin *o);
 /* Likewise the keys of results stored before version 14. */
 PmStatus pm__measurements_fill_keys(PmDb *db, PmErr *err);
 /* tasks.c: the name of a task: a hash over its kind and its members' full hashes, in any order. */

@@ -198,18 +198,23 @@ static PmStatus put_run(void *arg, sqlite3_stmt *row, PmErr *err)
 /* The origin stands in the columns from `col` on; absent where nothing is known. */
 static void add_origin(cJSON *j, sqlite3_stmt *row, int col)
 {
-	static const char *const texts[] = { "node", "job", "gpu", "gpu_id", "driver", "clocks" };
+	PmOrigin from = pm__origin_read(row, col);
+	const struct {
+		const char *key, *text;
+	} texts[] = { { "node", from.node },     { "job", from.job },       { "gpu", from.gpu },
+		      { "gpu_id", from.gpu_id }, { "driver", from.driver }, { "clocks", from.clocks } };
 	cJSON *o;
 
-	if (sqlite3_column_type(row, col) == SQLITE_NULL)
+	if (!pm__origin_is_known(&from))
 		return;
 	o = cJSON_AddObjectToObject(j, "origin");
-	for (int k = 0; k < 6; k++)
-		if (*pm__col_text(row, col + k))
-			add_text(o, texts[k], row, col + k);
-	add_i64(o, "element", row, col + 6);
-	if (sqlite3_column_int64(row, col + 7))
-		add_i64(o, "restarts", row, col + 7);
+	for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+		if (*texts[k].text)
+			cJSON_AddStringToObject(o, texts[k].key, texts[k].text);
+	if (from.element >= 0)
+		pm_json_add_i64(o, "element", from.element);
+	if (from.restarts)
+		pm_json_add_i64(o, "restarts", from.restarts);
 }
 
 static PmStatus put_result(void *arg, sqlite3_stmt *row, PmErr *err)
@@ -328,8 +333,6 @@ static PmStatus put_application(void *arg, sqlite3_stmt *row, PmErr *err)
 	return put(arg, j, err);
 }
 
-#define ORIGIN_COLUMNS "o.node, o.job, o.gpu, o.gpu_id, o.driver, o.clocks, o.element, o.restarts "
-
 /* Whole tables, so there is nothing for an index to find; the orders are those of unique keys. */
 static const struct {
 	const char *what;
@@ -362,14 +365,14 @@ static const struct {
 	{ "export rewritten graphs", put_rewrite, "SELECT id, hash, code, text FROM rewrites ORDER BY hash" },
 	{ "export its results", put_result,
 	  "SELECT r.key, t.hash, x.ordinal, x.verdict, x.stage, x.speedup, x.json, w.hash, s.hash, "
-	  "x.at, " ORIGIN_COLUMNS
-	  "FROM measurements x JOIN runs r ON r.id = x.run JOIN tasks t ON t.id = x.task "
+	  "x.at, " PM__ORIGIN_COLUMNS
+	  " FROM measurements x JOIN runs r ON r.id = x.run JOIN tasks t ON t.id = x.task "
 	  "JOIN variants v ON v.task = x.task AND v.ordinal = x.ordinal JOIN subgraphs s ON s.id = "
 	  "v.subgraph "
 	  "LEFT JOIN rewrites w ON w.id = x.rewrite LEFT JOIN origins o ON o.id = x.origin "
 	  "ORDER BY r.key, t.hash, x.ordinal, x.key" },
 	{ "export its verdicts on hidden shapes", put_hidden,
-	  "SELECT r.key, x.verdict, x.json, x.at, " ORIGIN_COLUMNS "FROM hidden_measurements x "
+	  "SELECT r.key, x.verdict, x.json, x.at, " PM__ORIGIN_COLUMNS " FROM hidden_measurements x "
 	  "JOIN runs r ON r.id = x.run LEFT JOIN origins o ON o.id = x.origin ORDER BY r.key, x.key" },
 	{ "export its profiles", put_profile,
 	  "SELECT t.hash, p.pass_sha256, p.options, p.pass_path, p.version, p.json, p.ordinal "

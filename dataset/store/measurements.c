@@ -25,7 +25,7 @@ static void texts_of(const PmOrigin *o, const char *out[N_TEXTS])
 		out[i] = t[i] ? t[i] : "";
 }
 
-static int is_known(const PmOrigin *o)
+int pm__origin_is_known(const PmOrigin *o)
 {
 	const char *t[N_TEXTS];
 	int any = o->element >= 0 || o->restarts > 0;
@@ -43,7 +43,7 @@ static void origin_key(const PmOrigin *o, char hex[PM_SHA256_HEX])
 	PmStr s = PM_STR_INIT;
 
 	*hex = 0;
-	if (!is_known(o))
+	if (!pm__origin_is_known(o))
 		return;
 	texts_of(o, t);
 	for (int i = 0; i < N_TEXTS; i++)
@@ -427,11 +427,7 @@ PmStatus pm_run_set_hidden(PmDb *db, int64_t run, const char *verdict, const cha
 
 /* ---- reading ---- */
 
-#define ORIGIN_COLUMNS                                                                                       \
-	"o.node, o.job, coalesce(o.element, -1), o.restarts, o.gpu, o.gpu_id, o.driver, o.clocks"
-
-/* From column `k` on. */
-static PmOrigin read_origin(sqlite3_stmt *row, int k)
+PmOrigin pm__origin_read(sqlite3_stmt *row, int k)
 {
 	return (PmOrigin){ pm__col_text(row, k),
 			   pm__col_text(row, k + 1),
@@ -460,7 +456,7 @@ static PmStatus one(void *arg, sqlite3_stmt *row, PmErr *err)
 		.key = pm__col_text(row, 8),
 		.counts = sqlite3_column_int(row, 9),
 		.at = sqlite3_column_int64(row, 10),
-		.origin = read_origin(row, 11),
+		.origin = pm__origin_read(row, 11),
 	};
 
 	return w->fn(w->arg, &m, err);
@@ -469,7 +465,7 @@ static PmStatus one(void *arg, sqlite3_stmt *row, PmErr *err)
 #define MEASUREMENTS                                                                                         \
 	"SELECT m.run, m.task, m.ordinal, m.verdict, m.stage, m.speedup, m.json, m.rewrite, m.key, "         \
 	"m.counts, "                                                                                         \
-	"m.at, " ORIGIN_COLUMNS " FROM measurements m LEFT JOIN origins o ON o.id = m.origin "
+	"m.at, " PM__ORIGIN_COLUMNS " FROM measurements m LEFT JOIN origins o ON o.id = m.origin "
 
 PmStatus pm_measurements_each(PmDb *db, int64_t run, PmMeasurementFn fn, void *arg, PmErr *err)
 {
@@ -492,7 +488,7 @@ static PmStatus one_hidden(void *arg, sqlite3_stmt *row, PmErr *err)
 				  .key = pm__col_text(row, 3),
 				  .at = sqlite3_column_int64(row, 4),
 				  .task = sqlite3_column_int64(row, 5),
-				  .origin = read_origin(row, 6) };
+				  .origin = pm__origin_read(row, 6) };
 
 	return w->hidden(w->arg, &h, err);
 }
@@ -502,7 +498,7 @@ PmStatus pm_hidden_each(PmDb *db, PmHiddenFn fn, void *arg, PmErr *err)
 	Walk w = { .hidden = fn, .arg = arg };
 
 	return pm__db_each(db, "list verdicts on hidden shapes", one_hidden, &w, NULL, err,
-			   "SELECT h.run, h.verdict, h.json, h.key, h.at, r.task, " ORIGIN_COLUMNS
+			   "SELECT h.run, h.verdict, h.json, h.key, h.at, r.task, " PM__ORIGIN_COLUMNS
 			   " FROM hidden_measurements h JOIN runs r ON r.id = h.run LEFT JOIN origins o ON "
 			   "o.id = h.origin "
 			   "ORDER BY h.run, h.key",

@@ -291,3 +291,11 @@ int pm_probe_all(PmFound *out)
 {
 	return pm_probe_some(NULL, out);
 }
+
+const PmFound *pm_probe_find(const PmFound *found, int n, const char *what)
+{
+	for (int i = 0; i < n; i++)
+		if (!strcmp(found[i].what, what))
+			return &found[i];
+	return NULL;
+}

@@ -26,4 +26,7 @@ int pm_probe_all(PmFound *out);
  * (runtime/device/library.h), and cuBLASLt writes 84 MB, whose page tables every later fork copies. */
 int pm_probe_some(const char *const *wanted, PmFound *out);
 
+/* The entry of that name among n; NULL when there is none. Borrowed from `found`. */
+const PmFound *pm_probe_find(const PmFound *found, int n, const char *what);
+
 #endif

@@ -199,6 +199,7 @@ def head_of(data, problems, compared):
         "<!-- Written by tools/gen/levels_page.py from levels.json; do not edit. -->",
         *table(["", ""], [["date", data["date"]], ["hardware", data.get("hardware") or "-"], ["software", f"{data.get('version', '')}; {software}"],
                           ["command", "`tools/bench/levels.py prepare EXPORTS -o DIR`, `tools/bench/levels.py run DIR`"], ["data", "[levels.json](levels.json)"]]), "",
+        *([data["remark"], ""] if data.get("remark") else []),
         f"Of {len(problems)} exported problems {len(compared)} were compared. Their order is by a hash of the name, so that these are a fair sample where a run was stopped.", "",
         "What runs in PyTorch is no file of KernelBench: the modules are written back from the exports (`passmith task export --torch`), in eval mode. Where the",
         "exporter took an operator apart, PyTorch eager runs the parts. The last column of the last table is for comparison: KernelBench's own eager time on an H100.", "",

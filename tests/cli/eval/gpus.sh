@@ -309,6 +309,8 @@ did 1 2
 "$passmith" db query --db "$tmp/w.db" "select verdict, count(*) from results group by verdict" >"$tmp/out" 2>"$tmp/err"
 grep -q UNWRITTEN "$tmp/out" && ! grep -q DEVICE_FAULT "$tmp/out"
 tap "nothing is stored of what it gave"
+[ "$("$passmith" db query --db "$tmp/w.db" "select distinct o.gpu_id from measurements m join origins o on o.id = m.origin" | sed 1d | tr -d ' ')" = "$b" ]
+tap "and what is stored names the GPU that it comes from"
 fresh
 echo 64 >"$fake/$a/slowed"
 : >"$err"

@@ -140,6 +140,8 @@ int f_front(Ctx *c)
 	s->dot = only_product(c);
 	if (s->dot < 0)
 		return f_fail(c, "there are two products") && 0;
+	if (c->op[s->dot].mode != FORM_CONV && f_is_long(c, &c->op[s->dot]))
+		return f_fail(c, "a product of floats this large is the library's") && 0;
 	f_clear(c, s);
 	if (!f_factors(c, s))
 		return 0;

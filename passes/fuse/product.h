@@ -45,6 +45,9 @@ int f_factors(Ctx *c, Section *s);
 int f_dot_under(Ctx *c, int op);
 /* Chooses tile, vectors and threads; 0 and c->fail when there is none. */
 int f_schedule_product(Ctx *c, Section *s);
+/* Whether a product is one of floats with so many operations that the library's tiles do them in less time
+ * than ours. */
+int f_is_long(const Ctx *c, const Op *o);
 /* Microseconds that blocks of this tile take for the product. */
 double f_tile_time(const Ctx *c, const Section *s, const Tile *t);
 int64_t f_tile_blocks(const Op *o, const Section *s, const Tile *t);

@@ -280,6 +280,7 @@ static void left_to_the_library(void **state)
 {
 	static const PassDims row = { { 200, 300, 140 } };
 	static const PassDims large = { { 4096, 4096, 4096 } };
+	static const PassDims sums = { { 64, 100000, 64 } }; /* cut into slices they would be many blocks */
 
 	(void)state;
 	pass_refuses(
@@ -288,6 +289,8 @@ static void left_to_the_library(void **state)
 		row, "");
 	pass_refuses(PASS, "g ($T[$a,$b] x, $T[$b,$c] w) => ($T[$a,$c] y) { m = MatMul(x, w) y = Relu(m) }",
 		     large, "");
+	pass_refuses(PASS, "g (float[$a,$b] x, float[$b,$c] w) => (float[$a,$c] y) { y = MatMul(x, w) }",
+		     sums, "");
 }
 
 int main(void)

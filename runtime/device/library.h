@@ -65,9 +65,9 @@ int pm_library_tf32(void);
 int pm_library_allowed(void);
 
 /* How a call's algorithm (lib_algo.h) and the library's own are chosen: by a trial on the device, whose
- * outcome is kept in the cache; without one, the first suggestion for the call as it stands
- * ($PASSMITH_LIBRARIES is "first"); or, for tests, always that way, and the call is declined where it cannot
- * be done so. */
+ * outcome is kept in the cache; without one, the first suggestion for the call as it stands, or for the first
+ * algorithm that takes it ($PASSMITH_LIBRARIES is "first"); or, for tests, always that way, and the call is
+ * declined where it cannot be done so. */
 enum { PM_LIBRARY_TRY = -1, PM_LIBRARY_FIRST = -2 };
 void pm_library_set_algo(int way); /* of PmAlgoKind, or one of the two */
 int pm_library_algo(void);

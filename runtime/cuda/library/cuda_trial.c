@@ -23,11 +23,11 @@ enum {
 	CANDIDATES = 6, /* of a library, for each algorithm */
 	BATCH = 8,      /* calls timed together, */
 	ROUNDS = 3,     /* so often; the fastest counts */
-	VERSION = 4     /* of the file, and of what is tried */
+	VERSION = 5     /* of the file, and of what is tried */
 };
-static const double batch_seconds = 400e-6;         /* fewer calls where they take longer */
-static const double clear = 0.97;                   /* of the time of what was tried before */
-static const int64_t most_bytes = (int64_t)2 << 30; /* operands of a call that is tried */
+static const double batch_seconds = 400e-6; /* fewer calls where they take longer */
+static const double clear = 0.97;           /* of the time of what was tried before */
+enum { SHARE = 8 }; /* operands of a call that is tried take at most this part of the memory */
 
 /* --- what a call is called -------------------------------------------------------------------------------
  */
@@ -101,8 +101,8 @@ typedef struct Trial {
 	CuEvent *from, *to;
 } Trial;
 
-/* Bytes of each operand. 0 when one runs backwards, or all are too many to try. */
-static int operand_bytes(const PmLibCall *c, int64_t bytes[4])
+/* Bytes of each operand. 0 when one runs backwards, or all are more than `most`. */
+static int operand_bytes(const PmLibCall *c, int64_t most, int64_t bytes[4])
 {
 	const PmLibGemm *g = &c->gemm;
 	const PmLibConv *v = &c->conv;
@@ -126,7 +126,7 @@ static int operand_bytes(const PmLibCall *c, int64_t bytes[4])
 	}
 	for (int i = 0; i < 4; i++)
 		sum += bytes[i] *= size;
-	return sum <= most_bytes;
+	return sum <= most;
 }
 
 static void close_trial(Trial *t)
@@ -171,7 +171,7 @@ static int open_trial(Trial *t, PmCudaDevice *d, const PmLibCall *c)
 
 	memset(t, 0, sizeof *t);
 	t->d = d;
-	if (!operand_bytes(c, t->bytes))
+	if (!operand_bytes(c, d->info.memory / SHARE, t->bytes))
 		return 0;
 	for (int i = 0; i < 4 && !rc; i++) {
 		if (t->bytes[i])
@@ -388,6 +388,10 @@ PmStatus pm__algo_choose(PmCudaDevice *d, const PmLibCall *c, PmCudaAlgo *out, P
 	pm_str_release(&name);
 	pm_str_release(&path);
 	st = prepare(d, c, kind, pick, out, err);
-	/* A choice that this library does not know any more. */
-	return st && (kind != PM_ALGO_PLAIN || pick) ? prepare(d, c, PM_ALGO_PLAIN, 0, out, err) : st;
+	/* A choice that this library does not know any more, or a call that was not tried and that it does
+	 * not take. */
+	for (int k = 0; k < PM_N_ALGOS && st; k++)
+		if (k != kind || pick)
+			st = prepare(d, c, k, 0, out, err);
+	return st;
 }

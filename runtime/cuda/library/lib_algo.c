@@ -87,7 +87,7 @@ int pm_algo_describe(const PmLibCall *c, PmAlgoKind kind, PmAlgo *out)
 	if (c->kind != PM_LIB_CONV)
 		return 0;
 	z = pm__algo_size_of(c);
-	if (!fits(&z))
+	if (!fits(&z) && !(kind == PM_ALGO_PRODUCT && !c->conv.has_bias)) /* that one has no kernel of ours */
 		return 0;
 	ok = kind == PM_ALGO_PRODUCT        ? pm__algo_as_product(out, c, &z)
 	     : kind == PM_ALGO_GATHERED     ? pm__algo_as_gathered(out, c, &z)

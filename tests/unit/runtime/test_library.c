@@ -502,6 +502,31 @@ static void sizes_that_wrap_are_left_to_the_library(void **state)
 	assert_int_equal(pm_algo_describe(&c, PM_ALGO_PLAIN, &w), 0);
 }
 
+/* 2^31 results are more than our kernels count. A product that none of them takes part in is made all the
+ * same. */
+static void products_alone_may_be_of_any_size(void **state)
+{
+	PmLibCall c = { .kind = PM_LIB_CONV, .dtype = PM_F32, .align = { 256, 256, 256, 256 } };
+	PmAlgo w;
+
+	(void)state;
+	c.conv = (PmLibConv){ .spatial = 2,
+			      .x = { 16, 64, 1024, 1024 },
+			      .w = { 128, 64, 1, 1 },
+			      .y = { 16, 128, 1024, 1024 },
+			      .stride = { 1, 1 },
+			      .dilation = { 1, 1 },
+			      .groups = 1 };
+	for (int has_bias = 0; has_bias < 2; has_bias++) {
+		c.conv.has_bias = has_bias;
+		for (int k = PM_ALGO_PRODUCT; k < PM_N_ALGOS; k++)
+			assert_int_equal(pm_algo_describe(&c, (PmAlgoKind)k, &w),
+					 k == PM_ALGO_PRODUCT && !has_bias);
+	}
+	c.conv.x[0] = c.conv.y[0] = 8;
+	assert_true(pm_algo_describe(&c, PM_ALGO_PRODUCT, &w));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -511,6 +536,7 @@ int main(void)
 		cmocka_unit_test(transposed_convolutions_are_described),
 		cmocka_unit_test(every_way_agrees),
 		cmocka_unit_test(sizes_that_wrap_are_left_to_the_library),
+		cmocka_unit_test(products_alone_may_be_of_any_size),
 		cmocka_unit_test(einsums_are_described),
 		cmocka_unit_test(a_rewritten_graph_makes_the_same_calls),
 		cmocka_unit_test(a_library_that_declines_leaves_it_to_our_kernel),

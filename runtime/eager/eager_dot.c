@@ -7,6 +7,7 @@
 #include "kernels/matmul.cu.h"
 #include "kernels/matmul_tile.cu.h"
 #include "kernels/pool.cu.h"
+#include "kernels/pool_strip.cu.h"
 #include "runtime/ref/ref.h"
 
 #include <math.h>
@@ -179,8 +180,8 @@ static PmStatus check_spatial(const PmPlan *p, PmNode n, PmErr *err)
 }
 
 /* The lists that convolution and pooling share, by the names conv.cu uses; a thread makes that many
- * `filters`. */
-static void window_lists(KGen *k, PmNode n, PmValue x, PmValue y, int64_t filters)
+ * `filters`, and there are so many threads. */
+static void window_lists(KGen *k, PmNode n, PmValue x, PmValue y, int64_t filters, int64_t threads)
 {
 	const PmGraph *g = k->p->g;
 	const PmType *xt = pm__type(k->p, x), *yt = pm__type(k->p, y);
@@ -207,7 +208,7 @@ static void window_lists(KGen *k, PmNode n, PmValue x, PmValue y, int64_t filter
 	pm__kg_list(k, "end", list, 3);
 	three(dil, (int)sp, 1, list);
 	pm__kg_list(k, "dil", list, 3);
-	pm__kg_int(k, "total", pm__numel(k->p, y) / filters);
+	pm__kg_int(k, "total", threads);
 }
 
 PmStatus eager_conv(PmPlan *p, PmNode n, PmErr *err)
@@ -240,7 +241,7 @@ PmStatus eager_conv(PmPlan *p, PmNode n, PmErr *err)
 		operand(&k, "bias", b);
 		pm__kg_int(&k, "bs", pm__loc(p, b)->stride[0]);
 	}
-	window_lists(&k, n, x, y, m);
+	window_lists(&k, n, x, y, m, pm__numel(p, y) / m);
 	five(pm__loc(p, w)->stride, wt->rank, 0, list);
 	pm__kg_list(&k, "ws", list, 5);
 	three(wt->dim + 2, wt->rank - 2, 1, list);
@@ -276,12 +277,66 @@ static void define_lowest(KGen *k, PmDType dtype)
 		pm__kg_define(k, "LOWEST", "%lld", (long long)least);
 }
 
+enum {
+	POOL_STRIP = 8,          /* results below each other, at most */
+	POOL_LOADS = 256,        /* of a plane, written out for them */
+	POOL_THREADS = 132 * 512 /* from which on each makes several results */
+};
+
+/* Results below each other that a thread of pool_strip.cu makes; 1 where windows share no rows or there are
+ * too few results. `kernel` is over (d, h, w). */
+static int64_t pool_strip(const PmPlan *p, PmNode n, PmValue y, const int64_t kernel[3])
+{
+	const int64_t *strides, *dil;
+	int64_t stride[3], dilation[3], h = POOL_STRIP, span,
+					rows = pm__type(p, y)->dim[pm__type(p, y)->rank - 2];
+	int spatial = pm__type(p, y)->rank - 2;
+
+	pm_node_ints(p->g, n, "strides", &strides);
+	pm_node_ints(p->g, n, "dilations", &dil);
+	three(strides, spatial, 1, stride);
+	three(dil, spatial, 1, dilation);
+	span = (kernel[1] - 1) * dilation[1] + 1;
+	if (spatial < 2 || stride[1] >= span || kernel[1] * kernel[2] > POOL_LOADS)
+		return 1;
+	while (h > 1 && (rows < h || ((h - 1) * stride[1] + span) * kernel[2] > POOL_LOADS ||
+			 pm__numel(p, y) / h < POOL_THREADS))
+		h /= 2;
+	return h;
+}
+
+/* The lists of a pool's window, and of a strip of windows. Returns the threads. */
+static int64_t pool_window(KGen *k, PmNode n, PmValue y, int64_t strip, const int64_t kernel[3])
+{
+	const int64_t *strides, *dil;
+	int64_t rows[5], list[3];
+	int spatial = pm__type(k->p, y)->rank - 2;
+
+	five(pm__type(k->p, y)->dim, spatial + 2, 1, rows);
+	pm__kg_define(k, "KD_0", "%lld", (long long)kernel[0]);
+	pm__kg_define(k, "KD_1", "%lld", (long long)kernel[1]);
+	pm__kg_define(k, "KD_2", "%lld", (long long)kernel[2]);
+	if (strip == 1) {
+		pm__kg_define(k, "UNROLL", "%d", kernel[0] * kernel[1] * kernel[2] <= 32 ? 32 : 1);
+		return pm__numel(k->p, y);
+	}
+	pm_node_ints(k->p->g, n, "strides", &strides);
+	pm_node_ints(k->p->g, n, "dilations", &dil);
+	three(strides, spatial, 1, list);
+	pm__kg_define(k, "SH", "%lld", (long long)list[1]);
+	three(dil, spatial, 1, list);
+	pm__kg_define(k, "DH", "%lld", (long long)list[1]);
+	pm__kg_define(k, "TH", "%lld", (long long)strip);
+	pm__kg_divisor(k, "strips", (rows[3] + strip - 1) / strip);
+	return rows[0] * rows[1] * rows[2] * ((rows[3] + strip - 1) / strip) * rows[4];
+}
+
 static PmStatus pool(PmPlan *p, PmNode n, int is_max, PmErr *err)
 {
 	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0), idx = pm_node_out(p->g, n, 1);
 	const PmType *xt = pm__type(p, x);
 	const int64_t *kernel;
-	int64_t list[5];
+	int64_t list[3], strip, threads;
 	PmStatus st = check_spatial(p, n, err);
 	char label[96];
 	KGen k;
@@ -294,6 +349,8 @@ static PmStatus pool(PmPlan *p, PmNode n, int is_max, PmErr *err)
 	if (is_max) {
 		pm__kg_define(&k, "MAX", "1");
 		define_lowest(&k, xt->dtype);
+	} else {
+		pm__kg_define(&k, "LOWEST", "0");
 	}
 	if (pm_node_i(p->g, n, "count_include_pad", 0))
 		pm__kg_define(&k, "INCLUDE_PAD", "1");
@@ -304,14 +361,13 @@ static PmStatus pool(PmPlan *p, PmNode n, int is_max, PmErr *err)
 		result(&k, "y_idx", idx);
 	}
 	operand(&k, "x", x);
-	window_lists(&k, n, x, y, 1);
 	pm_node_ints(p->g, n, "kernel_shape", &kernel);
 	three(kernel, xt->rank - 2, 1, list);
-	pm__kg_define(&k, "KD_0", "%lld", (long long)list[0]);
-	pm__kg_define(&k, "KD_1", "%lld", (long long)list[1]);
-	pm__kg_define(&k, "KD_2", "%lld", (long long)list[2]);
-	pm__kg_define(&k, "UNROLL", "%d", list[0] * list[1] * list[2] <= 32 ? 32 : 1);
-	return pm__kg_launch(&k, label, pool_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
+	strip = idx.id ? 1 : pool_strip(p, n, y, list);
+	threads = pool_window(&k, n, y, strip, list);
+	window_lists(&k, n, x, y, 1, threads);
+	return pm__kg_launch(&k, label, strip > 1 ? pool_strip_cu : pool_cu, threads, pm_op_flops(p->g, n),
+			     err);
 }
 
 PmStatus eager_max_pool(PmPlan *p, PmNode n, PmErr *err)

@@ -349,6 +349,19 @@ static const Shape shapes[] = {
 		"pads = [1, 1, 1, 1], dilations = [1, 1]> (x) }" },
 	{ F32_ONLY, "(#[1,2,19,17] x) => (#[1,2,5,5] y) { y = AveragePool <kernel_shape = [7, 7], strides = "
 		    "[4, 4], pads = [3, 3, 3, 3], dilations = [1, 1], count_include_pad = 1> (x) }" },
+	/* enough results for strips of 8, of 2, over planes of a third dimension */
+	{ F32_ONLY,
+	  "(#[1,3,425,429] x) => (#[1,3,423,428] y) { y = MaxPool <kernel_shape = [4, 4], strides = "
+	  "[1, 1], pads = [0, 1, 1, 1], dilations = [1, 1]> (x) }" },
+	{ WIDE, "(#[1,5,331,337] x) => (#[1,5,165,169] y) { y = MaxPool <kernel_shape = [3, 3], strides = "
+		"[2, 2], pads = [1, 2, 1, 2], dilations = [2, 2]> (x) }" },
+	{ F32_ONLY,
+	  "(#[1,2,331,471] x) => (#[1,2,330,235] y) { y = AveragePool <kernel_shape = [4, 3], strides "
+	  "= [1, 2], pads = [1, 1, 1, 0], dilations = [1, 1]> (x) }" },
+	{ F32_ONLY,
+	  "(#[1,2,9,131,73] x) => (#[1,2,4,130,142] y) { y = AveragePool <kernel_shape = [3, 2, 4], "
+	  "strides = [2, 1, 1], pads = [0, 0, 36, 0, 0, 36], dilations = [1, 1, 1], "
+	  "count_include_pad = 1> (x) }" },
 };
 enum { N_SHAPES = sizeof shapes / sizeof shapes[0], MAX_INPUTS = 8 };
 

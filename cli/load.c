@@ -66,18 +66,11 @@ cJSON *pm_cli_weights_json(const PmWeightsReport *r)
 	return j;
 }
 
-/* Tried in a process of its own. When it cannot be opened the command says so, and nothing else matters. */
-static int can_open(const char *device)
+/* Looked at, and not opened: with --gpus it may be another command's now. When it is not there the command
+ * says so, and nothing else matters. */
+static int is_there(const char *device)
 {
-	PmWorker *w = pm_worker_new(device);
-	PmDeviceInfo info;
-	PmErr err;
-	int can;
-
-	pm_err_init(&err);
-	can = pm_worker_info(w, &info, &err) == PM_OK;
-	pm_worker_free(w);
-	return can;
+	return pm_worker_look(device, NULL, NULL) == PM_OK;
 }
 
 void pm_cli_libraries(const char *device, int tf32)
@@ -89,7 +82,7 @@ void pm_cli_libraries(const char *device, int tf32)
 		return;
 	l[0] = pm_library_cublaslt();
 	l[1] = pm_library_cudnn();
-	if ((l[0]->so && l[1]->so && pm_library_allowed()) || !can_open(device))
+	if ((l[0]->so && l[1]->so && pm_library_allowed()) || !is_there(device))
 		return;
 	for (int i = 0; i < 2; i++)
 		if (!l[i]->so && pm_library_allowed())

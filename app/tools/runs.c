@@ -262,13 +262,15 @@ void pm__run_answer(PmTools *t, PmToolRun *r, cJSON *answer, int is_error)
 void pm__run_fail(PmTools *t, PmToolRun *r, const char *fmt, ...)
 {
 	char text[PM_ERR_MAX];
+	cJSON *answer;
 	int is_error;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	pm__run_answer(t, r, pm__error(&is_error, "%s", text), is_error);
+	answer = pm__error(&is_error, "%s", text);
+	pm__run_answer(t, r, answer, is_error);
 }
 
 void pm__run_cancel(PmTools *t, PmToolRun *r)

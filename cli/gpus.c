@@ -2,6 +2,7 @@
 /* gpus.c - the option --gpus. */
 #include "cli/gpus.h"
 
+#include "base/core/arena.h"
 #include "cli/device_lock.h"
 
 #include <stdio.h>
@@ -35,6 +36,25 @@ PmStatus pm_cli_gpus(const char *gpus, PmSeats **out, PmErr *err)
 
 	if (!st)
 		setenv("CUDA_VISIBLE_DEVICES", pm_seats_gpu(*out, 0)->uuid, 1);
+	return st;
+}
+
+PmStatus pm_cli_gpus_limit(const char *gpus, int *n, PmErr *err)
+{
+	PmGpus *all = pm_xcalloc(1, sizeof *all), *some = pm_xcalloc(1, sizeof *some);
+	PmStr uuids = PM_STR_INIT;
+	PmStatus st = pm_gpus_find(all, err);
+
+	if (!st)
+		st = pm_gpus_select(all, gpus, some, err);
+	for (int i = 0; i < some->n && !st; i++)
+		pm_str_addf(&uuids, "%s%s", i ? "," : "", some->gpu[i].uuid);
+	if (!st)
+		setenv("CUDA_VISIBLE_DEVICES", uuids.s, 1);
+	*n = some->n;
+	pm_str_release(&uuids);
+	free(all);
+	free(some);
 	return st;
 }
 

@@ -95,9 +95,12 @@ static cJSON *call(PmTools *t, const char *tool, const cJSON *args, PmErr *err)
 static PmStatus submit(const PmAgentOpts *o, const PmExperimentTask *task, const Source *src,
 		       const char *folder, const char *record, PmErr *err)
 {
-	PmToolsOpts opts = {
-		.db = o->db, .workspace = folder, .device = o->device, .steps = -1, .deadline_s = o->deadline
-	};
+	PmToolsOpts opts = { .db = o->db,
+			     .workspace = folder,
+			     .device = o->device,
+			     .gpus = o->gpus,
+			     .steps = -1,
+			     .deadline_s = o->deadline };
 	cJSON *args, *answer = NULL;
 	const cJSON *f;
 	PmTools *t = NULL;

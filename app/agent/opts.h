@@ -19,6 +19,7 @@ typedef struct PmAgentOpts {
 	const char *base_url, *model;
 	const char *key; /* NULL = none; nowhere stored */
 	const char *db, *out, *device;
+	const char *gpus;         /* of evaluations, as of passmith eval --gpus; NULL = the first */
 	const char *const *tasks; /* names, numbers or hashes */
 	size_t n_tasks;
 	const char *split; /* all tasks of it instead; or NULL */

@@ -192,6 +192,7 @@ static PmStatus open_all(PmSample *s, int ended, PmErr *err)
 	PmToolsOpts tools = { .db = s->o->db,
 			      .workspace = s->workspace.s,
 			      .device = s->o->device,
+			      .gpus = s->o->gpus,
 			      .steps = -1,
 			      .deadline_s = s->o->deadline };
 	PmStr path = PM_STR_INIT;

@@ -7,7 +7,9 @@
  * in the order in which variants end, which is not that of their numbers where several run at once. S:
  * seconds since the pass began; B: the record was in the database before. The record is that of the report
  * (docs/reference/json/eval.schema.json) without what was drawn for it: its secret and its digest of inputs
- * are told at the end alone. Hidden shapes have no line. */
+ * are told at the end alone. Hidden shapes have no line. With --gpus a GPU may be left in the middle of a
+ * pass: the pass begins again on another one, with a line "begin" of its own, and what came before it does
+ * not count. */
 #ifndef APP_EVENTS_H
 #define APP_EVENTS_H
 

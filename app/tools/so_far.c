@@ -24,7 +24,9 @@ static void take_line(PmToolRun *r, const char *line, size_t n)
 
 	if (pm_json_parse(line, n, &j, NULL))
 		return;
-	if (!strcmp(pm_json_str(j, "event", ""), "begin")) {
+	if (!strcmp(pm_json_str(j, "event", ""), "begin")) { /* again: what came before does not count */
+		cJSON_Delete(r->so_far);
+		r->so_far = NULL;
 		r->total = pm_json_num(j, "variants", 0);
 		r->done = 0;
 		r->told++;

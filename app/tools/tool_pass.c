@@ -294,6 +294,10 @@ static void judge(PmTools *t, PmToolRun *r)
 		argv[n++] = "--deadline";
 		argv[n++] = deadline;
 	}
+	if (t->gpus) {
+		argv[n++] = "--gpus";
+		argv[n++] = t->gpus;
+	}
 	r->judged = pm_now();
 	pm__run_start(t, r, argv, evaluated);
 }

@@ -140,6 +140,7 @@ PmStatus pm_tools_open(const PmToolsOpts *opts, PmTools **out, PmErr *err)
 	t->steps = opts->steps;
 	t->deadline_s = opts->deadline_s;
 	t->device = pm_xstrdup(opts->device ? opts->device : "emu");
+	t->gpus = opts->gpus ? pm_xstrdup(opts->gpus) : NULL;
 	t->program = find_program();
 	st = pm_root_dir(&root, err);
 	st = st ? st : open_workspace(t, opts->workspace, err);
@@ -175,6 +176,7 @@ void pm_tools_close(PmTools *t)
 	free(t->db_path);
 	free(t->workspace);
 	free(t->device);
+	free(t->gpus);
 	free(t->program);
 	free(t->root);
 	free(t);

@@ -26,8 +26,10 @@ typedef struct PmToolsOpts {
 	const char *db;        /* tasks, results: a file; NULL = no tasks, no leaderboard */
 	const char *workspace; /* folder of the author's files and of runs; made when it is not there */
 	const char *device;    /* "emu" or "cuda" */
-	int64_t steps;         /* evaluations that may be made; < 0 = any number */
-	double deadline_s;     /* of one evaluation; 0 = as passmith eval has it */
+	const char *gpus;  /* cuda: evaluations take the one of these that is free (--gpus); NULL = the first
+			      GPU */
+	int64_t steps;     /* evaluations that may be made; < 0 = any number */
+	double deadline_s; /* of one evaluation; 0 = as passmith eval has it */
 } PmToolsOpts;
 
 /* Opens a session's tools. Errors: the database cannot be read, the folder cannot be made. */

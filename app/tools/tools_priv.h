@@ -71,7 +71,7 @@ struct PmToolRun {
 };
 
 struct PmTools {
-	char *db_path, *workspace, *device;
+	char *db_path, *workspace, *device, *gpus;
 	int64_t steps;
 	double deadline_s;
 	PmDb *db; /* NULL: none was given */

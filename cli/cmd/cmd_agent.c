@@ -3,6 +3,7 @@
 #include "app/agent/agent.h"
 #include "base/core/arena.h"
 #include "cli/cmds.h"
+#include "cli/gpus.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -192,7 +193,7 @@ static int check_counts(const PmCmd *cmd, AgentCmd *c)
 	    c->parallel > PM_AGENT_PARALLEL)
 		return pm_cli_usage(cmd, "At most %d samples of %d iterations, by %d processes.",
 				    PM_AGENT_SAMPLES, PM_AGENT_ITERATIONS, PM_AGENT_PARALLEL);
-	o->parallel = c->parallel > 1 ? (int)c->parallel : 1;
+	o->parallel = (int)c->parallel; /* 0: not said */
 	o->tries = c->tries < 1 ? 1 : c->tries > 1000 ? 1000 : (int)c->tries;
 	if (o->budget_usd > 0 && o->price_in <= 0 && o->price_out <= 0)
 		return pm_cli_usage(cmd, "--budget-usd needs prices: --price-in and --price-out, in USD of a "
@@ -214,6 +215,9 @@ static int check_args(const PmCmd *cmd, AgentCmd *c)
 				    "password; a key comes from --key-env.");
 	if (!c->tasks == !c->o.split)
 		return pm_cli_usage(cmd, "Name the tasks: --tasks A,B or --split train.");
+	code = pm_cli_gpus_usage(cmd, c->o.gpus, c->o.device);
+	if (code)
+		return code;
 	split_tasks(c);
 	code = check_words(cmd, c);
 	code = code ? code : check_counts(cmd, c);
@@ -224,12 +228,16 @@ static int run(AgentCmd *c, PmErr *err)
 {
 	PmProgress bar = { 0 };
 	PmWatch watch = pm_cli_watch(&bar);
-	PmStatus st;
-	int code;
+	PmStatus st = PM_OK;
+	int code, n = 1;
 
 	c->o.watch = &watch;
+	if (c->o.gpus) /* what is wrong with them is said before anybody is asked */
+		st = pm_cli_gpus_limit(c->o.gpus, &n, err);
+	if (c->o.parallel < 1)
+		c->o.parallel = n;
 	pm_cli_stage("working");
-	st = pm_agent_run(&c->o, err);
+	st = st ? st : pm_agent_run(&c->o, err);
 	if (st) /* what is done is in the folder */
 		return pm_cli_fail(err);
 	code = report(c->o.out, err);
@@ -262,7 +270,8 @@ int pm_cmd_agent(const PmCmd *cmd, int argc, char **argv)
 		  "what the model is told: none, E (errors), P (profile), EP (default)" },
 		{ "--tools", PM_OPT_STR, &c.tools,
 		  "auto (default), native calls, or text: files in fenced blocks" },
-		{ "--parallel", PM_OPT_COUNT, &c.parallel, "samples at a time (default 1)" },
+		{ "--parallel", PM_OPT_COUNT, &c.parallel,
+		  "samples at a time (default 1, with --gpus one for each GPU)" },
 		{ "--budget-tokens", PM_OPT_COUNT, &c.o.budget_tokens, "stop when so many are used" },
 		{ "--budget-usd", PM_OPT_NUM, &c.o.budget_usd, "stop when so much is spent" },
 		{ "--price-in", PM_OPT_NUM, &c.o.price_in, "USD of a million tokens that the model reads" },
@@ -275,6 +284,9 @@ int pm_cmd_agent(const PmCmd *cmd, int argc, char **argv)
 		{ "--first-wait", PM_OPT_NUM, &c.o.first_wait,
 		  "seconds before the second try; doubles up to 60 (default 1)" },
 		{ "--device", PM_OPT_DEVICE, &c.o.device, "where passes are evaluated (default emu)" },
+		{ "--gpus", PM_OPT_STR, &c.o.gpus,
+		  "cuda: all, or numbers and UUIDs with commas (0,2): evaluations go to whichever GPU is "
+		  "free" },
 		{ "--deadline", PM_OPT_NUM, &c.o.deadline, "seconds of an evaluation, as of passmith eval" },
 		{ 0 },
 	};

@@ -414,6 +414,7 @@ typedef struct Many {
 	PmDb *told; /* what it goes to; NULL = nobody is told */
 	size_t n_of[PM_N_VERDICTS], n_failed;
 	int all_ok, code; /* of the first that was not evaluated; 0 = all were */
+	PmErr why;        /* where there is one target: its failure is the command's */
 } Many;
 
 /* What the command has to know of one target: its tables, its reports, and whether all is right. */
@@ -469,8 +470,11 @@ static PmStatus eval_one(void *arg, size_t item, PmStr *out, PmErr *err)
 	e.replay = part;
 	if (!st)
 		st = find_selected(&e, err);
+	if (!st && e.targets.list.n == 1 && !pm_cli_quiet)
+		pm_progress_start(&e.bar, "evaluating", (int64_t)(n * e.variant_list.list.n));
 	if (!st)
 		st = eval_passes(&e, r, NULL, &done, err);
+	pm_progress_end(&e.bar);
 	if (!st)
 		put_one(&e, r, out);
 	for (size_t i = 0; i < n; i++)
@@ -501,7 +505,9 @@ static PmStatus take_one(void *arg, size_t item, const PmManyEnd *end, PmErr *er
 	cJSON *j = NULL, *reports, *report;
 	PmStatus st = end->status ? PM_OK : pm_json_parse(end->out->s, end->out->len, &j, err);
 
-	if (end->status) {
+	if (end->status && m->e->targets.list.n == 1) {
+		pm_err(&m->why, end->status, "%s", end->why);
+	} else if (end->status) {
 		pm_cli_complain("%s was not evaluated: %s", m->e->targets.list.v[item], end->why);
 		m->code = m->code ? m->code : pm_status_exit_code(end->status);
 		m->n_failed++;
@@ -609,7 +615,7 @@ static PmStatus eval_many(Eval *e, int *code, PmErr *err)
 		.pass_path = "", .device = e->opts.device, .stage = "graphs", .total = (int64_t)n
 	};
 	PmStatus st = PM_OK;
-	int at_once, each = 1;
+	int at_once, each;
 
 	for (size_t i = 0; i < e->passes.list.n && !st; i++)
 		st = pm_cli_pass_is_there(e->passes.list.v[i], err);
@@ -626,10 +632,11 @@ static PmStatus eval_many(Eval *e, int *code, PmErr *err)
 		each = e->device.exclusive ? 1
 					   : pm_many_jobs_each(e->jobs, pm_seats_n(e->seats), most_needed(e));
 		m.seats = e->seats;
-		m.jobs = each * pm_seats_n(e->seats);
-		e->share = 1;
+		m.jobs = (int)((size_t)each < n ? (size_t)each : n);
+		e->share = each / m.jobs;
+		m.jobs *= pm_seats_n(e->seats);
 	}
-	if (!st && !pm_cli_quiet)
+	if (!st && !pm_cli_quiet && n > 1)
 		pm_progress_start(&e->bar, "evaluating", (int64_t)n);
 	fflush(stdout); /* else each process has what is in it */
 	e->command = getpid();
@@ -650,6 +657,10 @@ static PmStatus eval_many(Eval *e, int *code, PmErr *err)
 	else
 		st = put_many(&many, err);
 	*code = many.code ? many.code : !many.all_ok;
+	if (!st && many.why.code) {
+		st = many.why.code;
+		*err = many.why;
+	}
 	return st;
 }
 
@@ -700,12 +711,15 @@ static int check_args(const PmCmd *cmd, Eval *e)
 	code = pm_cli_gpus_usage(cmd, e->gpus, e->opts.device);
 	if (code)
 		return code;
-	if ((e->targets.list.n > 1 || e->gpus) &&
+	if (e->targets.list.n > 1 &&
 	    (e->record_path || e->save_dir || e->progress_path || e->opts.debug_print || is_part(e)))
 		return pm_cli_usage(cmd,
 				    "These are of one task, pack or model: leave out --record, "
 				    "--save-failing, --progress, --debug-print, --dtype, --shape and --only, "
-				    "or evaluate one alone, without --gpus.");
+				    "or evaluate one alone.");
+	if (e->gpus && (e->record_path || e->save_dir))
+		return pm_cli_usage(cmd,
+				    "Give --record or --save-failing without --gpus: they are of one GPU.");
 	code = pm_cli_eval_words(cmd, e->preset, e->reference);
 	if (code)
 		return code;
@@ -764,7 +778,7 @@ static int run(Eval *e)
 	if (pm_device_kind(e->opts.device) == PM_DEVICE_CUDA) /* whose driver takes its time */
 		e->look = pm_look_begin(e->opts.device);
 	pm_cli_libraries(e->opts.device, e->tf32);
-	if (!pm_cli_quiet && !several) {
+	if (!pm_cli_quiet && e->targets.list.n == 1) {
 		e->opts.found = say_found;
 		e->opts.found_arg = e;
 		want_first_answer(e);

@@ -317,6 +317,23 @@ static void check_so_far(const cJSON *j)
 	has(pm_json_str(j, "progress", ""), "3 of 4 variants are judged (2 OK, 1 INCORRECT)");
 }
 
+/* Adds the first two lines of a run's file to it once more: a beginning and a variant. */
+static void begin_again(Place *p, const char *handle)
+{
+	PmStr path = PM_STR_INIT, text = PM_STR_INIT, twice = PM_STR_INIT;
+	const char *second;
+
+	pm_str_addf(&path, "%s/.runs/%s.progress.jsonl", p->s.folder.s, handle);
+	assert_int_equal(pm_read_file(path.s, 0, &text, NULL), PM_OK);
+	second = strchr(text.s, '\n') + 1;
+	pm_str_addn(&twice, text.s, text.len);
+	pm_str_addn(&twice, text.s, (size_t)(strchr(second, '\n') + 1 - text.s));
+	assert_int_equal(pm_write_file(path.s, twice.s, twice.len, NULL), PM_OK);
+	pm_str_release(&path);
+	pm_str_release(&text);
+	pm_str_release(&twice);
+}
+
 static void what_is_finished_is_told_before_the_end(void **state)
 {
 	static const char lost[] = "{\"run\":\"r1\",\"tool\":\"evaluate\",\"state\":\"running\",\"args\":{}}";
@@ -353,6 +370,12 @@ static void what_is_finished_is_told_before_the_end(void **state)
 	j = run_of(&p, "r1", 0);
 	assert_string_equal(pm_json_str(j, "state", ""), "lost");
 	check_so_far(j);
+	cJSON_Delete(j);
+	/* Where its GPU was left, the pass began again on another one. */
+	begin_again(&p, "r1");
+	j = run_of(&p, "r1", 0);
+	assert_int_equal(pm_json_i64(member(j, "so_far"), "variants", 0), 1);
+	assert_int_equal(pm_json_i64(member(j, "so_far"), "of", 0), N_VARIANTS);
 	cJSON_Delete(j);
 	pm_str_release(&path);
 	teardown(&p);

@@ -93,6 +93,9 @@ pm eval "$tmp/g1.gpt" --pass "$silu" --gpus 0
 exits 2 "--gpus is for --device cuda"
 pm eval "$tmp/g1.gpt" --pass "$silu" --gpus 0 --device cuda --record "$tmp/r"
 exits 2 "and not for a record"
+begin 0,1 --progress "$tmp/p"
+finish
+exits 2 "--progress is of one graph, with several GPUs too"
 CUDA_VISIBLE_DEVICES=$b
 export CUDA_VISIBLE_DEVICES
 begin 0
@@ -185,6 +188,33 @@ begin 0,1
 finish
 exits 1 "fewer graphs than GPUs, of which the first is left"
 did 1 1
+graphs=$all
+
+# One graph, of which a part is evaluated: it begins again on the other GPU.
+graphs=$tmp/g2.gpt
+fresh
+touch "$fake/$a/gate" "$fake/$b/gate"
+begin 0,1 --variants --only 0 --only 3 --progress "$tmp/p"
+until [ -s "$fake/$a/log" ] || [ -s "$fake/$b/log" ] || ! kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
+had=0 it=$a
+[ -s "$fake/$a/log" ] || had=1 it=$b
+echo 32 >"$fake/$it/slowed"
+rm "$fake/$a/gate" "$fake/$b/gate"
+finish
+exits 1 "one graph whose GPU is left"
+left $had slowed
+did $((1 - had)) 1
+[ "$(grep -c '^{"event":"begin"' "$tmp/p")" = 2 ]
+tap "--progress says that it begins again"
+[ "$(sed '1d; /"begin"/,$!d' "$tmp/p" | sed -n 's/^{"event":"variant","number":\([0-9]*\),.*/\1/p' | sort -n | tr '\n' ' ')" = "0 3 " ]
+tap "and then has each of the variants that were asked for"
+fresh
+echo 32 >"$fake/$b/slowed"
+begin 1
+finish
+exits 3 "one graph that no GPU is left for"
+flat | grep -q '"error":"NoGPUisleftforit:GPU1:itissloweddown(heat)."'
+tap "the command's error says why"
 graphs=$all
 
 # ---- who is to blame ----

@@ -228,14 +228,21 @@ static PmStatus publish_result(Run *r, PmErr *err)
 	return st;
 }
 
-/* After each variant, whose result is in the database. What cannot be published now is published with the
- * next one: the disk may have room then. */
 static void step(void *arg, const char *label)
 {
-	Run *r = arg;
+	const Run *r = arg;
 
 	(void)label;
 	atomic_fetch_add(&r->w->progress->done, 1);
+}
+
+/* The result of a variant is in the database. What cannot be published now is published with the next one:
+ * the disk may have room then. */
+static void evaluated(void *arg)
+{
+	Run *r = arg;
+
+	atomic_fetch_add(&r->w->progress->evaluated, 1);
 	(void)publish_new(r, NULL);
 }
 
@@ -274,6 +281,7 @@ static PmStatus evaluate(Run *r, PmErr *err)
 			 .hidden = (int)o->hidden,
 			 .jobs = r->w->jobs,
 			 .step = step,
+			 .evaluated = evaluated,
 			 .step_arg = r };
 	PmStatus st = pm_variant_list_of_task(r->db, r->task->hash, &variants, err);
 

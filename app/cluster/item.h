@@ -11,6 +11,7 @@
 /* How far an evaluation is, in memory that its process and the worker share. */
 typedef struct PmItemProgress {
 	atomic_int done, total; /* variants */
+	atomic_int evaluated;   /* of those that are done, and beyond: by this try, and not by one before */
 } PmItemProgress;
 
 typedef struct PmItemWork {
@@ -29,7 +30,6 @@ typedef struct PmItemEnd {
 	int done;       /* the result is published */
 	int not_judged; /* variants that the harness could not judge */
 	int folder;     /* the error is of the plan's folder or of this machine: no fault of the item */
-	int64_t n;      /* variants that this try evaluated */
 	char why[512];  /* why a variant could not be judged */
 } PmItemEnd;
 

@@ -215,6 +215,7 @@ static PmStatus try_item(Worker *k, size_t item, int unjudged, PmErr *err)
 
 	atomic_store(&k->progress->done, 0);
 	atomic_store(&k->progress->total, 0);
+	atomic_store(&k->progress->evaluated, 0);
 	k->says.item = (int64_t)item;
 	beat(k);
 	if (is_over(&t))
@@ -222,7 +223,7 @@ static PmStatus try_item(Worker *k, size_t item, int unjudged, PmErr *err)
 	st = pm_item_try(p, item, k->name, n, NULL, 0, err);
 	if (!st)
 		st = run_item(&t, err);
-	k->out->variants += atomic_load(&k->progress->done);
+	k->out->variants += atomic_load(&k->progress->evaluated);
 	if (st) {
 		pm_item_untry(p, item, k->name, n);
 		return st;

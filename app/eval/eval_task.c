@@ -296,14 +296,32 @@ static PmStatus settle_to(Way *w, size_t end, PmErr *err)
 	return st;
 }
 
+/* A record is kept as soon as it comes, so that who is killed loses no finished variant that waits for one
+ * before it; in order where it may yet turn out not to count. */
+static int keeps_at_once(const Way *w)
+{
+	return !w->e->accept && !w->e->fail_fast;
+}
+
+/* What the harness could not judge is tried again next time. */
+static PmStatus keep(Way *w, size_t i, const PmEvalRecord *rec, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	if (w->kept && rec->verdict != PM_VERDICT_HARNESS_FAIL)
+		st = store(w->e, w->kept, i, rec, err);
+	if (!st && w->e->evaluated)
+		w->e->evaluated(w->e->step_arg);
+	return st;
+}
+
 static PmStatus take_variant(Way *w, size_t i, PmEvalRecord *rec, PmErr *err)
 {
 	PmStatus st = settle_to(w, i, err);
 
 	w->r->rec[i] = *rec;
-	/* What the harness could not judge is tried again next time. */
-	if (!st && w->kept && rec->verdict != PM_VERDICT_HARNESS_FAIL)
-		st = store(w->e, w->kept, i, rec, err);
+	if (!st && !keeps_at_once(w))
+		st = keep(w, i, rec, err);
 	w->has[i] = !st;
 	return st ? st : settle(w, err);
 }
@@ -333,11 +351,15 @@ static PmStatus take(void *arg, size_t item, PmEvalRecord *rec, PmErr *err)
 static PmStatus came(void *arg, size_t item, const PmEvalRecord *rec, PmErr *err)
 {
 	Way *w = arg;
+	size_t i;
+	PmStatus st;
 
 	if (item >= w->of.n)
 		return PM_OK;
+	i = w->of.v[item];
 	pm_heartbeat_step(&w->heart);
-	return pm_events_variant(w->e->events, w->e->variants->list.v[w->of.v[item]].ordinal, rec, 0, err);
+	st = keeps_at_once(w) ? keep(w, i, rec, err) : PM_OK;
+	return st ? st : pm_events_variant(w->e->events, w->e->variants->list.v[i].ordinal, rec, 0, err);
 }
 
 static void tick(void *arg)

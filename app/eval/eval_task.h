@@ -33,8 +33,11 @@ typedef struct PmEvalTask {
 	 * the evaluation with it. NULL = all count. */
 	PmStatus (*accept)(void *arg, const PmEvalRecord *rec, PmErr *err);
 	void *accept_arg;
-	/* Called after each variant, as PmEvalOpts.step is; may be NULL. */
+	/* Called after each variant, in their order, as PmEvalOpts.step is; may be NULL. */
 	void (*step)(void *arg, const char *label);
+	/* Called with step_arg for each variant that was evaluated now, as soon as it was, in any order: its
+	 * result is stored, where it is kept at all. May be NULL. */
+	void (*evaluated)(void *arg);
 	void *step_arg;
 } PmEvalTask;
 

@@ -60,6 +60,11 @@ tools/check/files.sh '*.c' '*.h' '*.cu' '*.cuh' |
 			n = split(text, w, /[ \t]+/)
 			sub(/:$/, "", w[2])
 			if (w[1] == "folder") {
+				# With two rows both would count, and nobody would see which is meant.
+				if (w[2] in known) {
+					print rules ": the folder " w[2] " has two rows; join them to one"
+					exit failed = 1
+				}
 				known[w[2]] = 1
 				for (i = 3; i <= n; i++)
 					may[w[2], w[i]] = 1

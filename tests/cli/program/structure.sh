@@ -51,6 +51,13 @@ tools/check/files.sh '*.c' '*.h' '*.cu' '*.cuh' '*.def' '*.sql' '*.py' '*.sh' '*
 tar -c -T "$tmp/files" | tar -x -C "$tmp/full"
 "$tmp/full/tools/gen/structure.sh" --check >"$tmp/out" 2>"$tmp/err"
 tap "the drawing and the tables of the tree are fresh"
+"$tmp/full/tools/check/check-layers.sh" >"$tmp/out" 2>"$tmp/err"
+tap "files include what their folders may"
+cp "$tmp/full/tools/check/layers.txt" "$tmp/layers"
+echo 'folder simplify: base ir' >>"$tmp/full/tools/check/layers.txt"
+! "$tmp/full/tools/check/check-layers.sh" >"$tmp/out" 2>"$tmp/err" && [ "$(head -n 1 "$tmp/out")" = "tools/check/layers.txt: the folder simplify has two rows; join them to one" ]
+tap "a folder with two rows is refused"
+cp "$tmp/layers" "$tmp/full/tools/check/layers.txt"
 "$tmp/full/tools/gen/structure.sh" --sizes >"$tmp/out" 2>"$tmp/err"
 before=$(sed -n 's/^ *\([0-9]*\) simplify$/\1/p' "$tmp/out")
 : >"$tmp/full/simplify/more.c"

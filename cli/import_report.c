@@ -107,11 +107,6 @@ static void add_bytes(double bytes, PmStr *out)
 
 /* ---- for people ---- */
 
-static const char *plural(size_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 /* One value a line: names of real models are long. */
 static void print_values(const char *label, const PmGraph *g, size_t n,
 			 PmValue (*at)(const PmGraph *, size_t))
@@ -150,7 +145,7 @@ static void print_weights(const PmGraph *g, const PmOnnxReport *r)
 	Weights w = count_weights(g);
 	PmStr s = PM_STR_INIT;
 
-	pm_str_addf(&s, "%zu constant%s, ", w.n, plural(w.n));
+	pm_str_addf(&s, "%zu constant%s, ", w.n, pm_plural(w.n));
 	add_bytes(w.bytes, &s);
 	if (w.n_absent) {
 		pm_str_addf(&s, "; the data of %zu (", w.n_absent);
@@ -206,10 +201,10 @@ void pm_import_print(const char *path, const PmGraph *g, const PmOnnxReport *r)
 	print_symbols(g, path);
 	if (r->n_inlined)
 		printf("  %-10s %zu call%s of the model's own functions inlined\n", "functions", r->n_inlined,
-		       plural(r->n_inlined));
+		       pm_plural(r->n_inlined));
 	if (r->n_opaque_nodes) {
 		printf("  %-10s %zu node%s that cannot be run or matched, but survive export:\n", "opaque",
-		       r->n_opaque_nodes, plural(r->n_opaque_nodes));
+		       r->n_opaque_nodes, pm_plural(r->n_opaque_nodes));
 		print_opaque(r, "             ");
 	}
 }
@@ -223,7 +218,7 @@ void pm_import_print_line(const char *path, const PmGraph *g, const PmOnnxReport
 
 	pm_str_addf(&s, "%s: %s, %zu node%s, %zu input%s, %zu output%s, ", path,
 		    pm_category_name(pm_category_of(g, NULL)), pm_graph_n_nodes(g),
-		    plural(pm_graph_n_nodes(g)), n_in, plural(n_in), n_out, plural(n_out));
+		    pm_plural(pm_graph_n_nodes(g)), n_in, pm_plural(n_in), n_out, pm_plural(n_out));
 	add_bytes(w.bytes, &s);
 	pm_str_add(&s, " of weights");
 	if (w.n_absent)
@@ -231,11 +226,11 @@ void pm_import_print_line(const char *path, const PmGraph *g, const PmOnnxReport
 			    r->weights.n);
 	n_sym = input_symbols(g, sym, MAX_LISTED);
 	if (n_sym)
-		pm_str_addf(&s, ", %zu open size%s", n_sym, plural(n_sym));
+		pm_str_addf(&s, ", %zu open size%s", n_sym, pm_plural(n_sym));
 	if (r->n_inlined)
-		pm_str_addf(&s, ", %zu function call%s inlined", r->n_inlined, plural(r->n_inlined));
+		pm_str_addf(&s, ", %zu function call%s inlined", r->n_inlined, pm_plural(r->n_inlined));
 	if (r->n_opaque_nodes)
-		pm_str_addf(&s, ", %zu opaque node%s:", r->n_opaque_nodes, plural(r->n_opaque_nodes));
+		pm_str_addf(&s, ", %zu opaque node%s:", r->n_opaque_nodes, pm_plural(r->n_opaque_nodes));
 	puts(s.s);
 	print_opaque(r, "    ");
 	pm_str_release(&s);

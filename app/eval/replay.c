@@ -62,9 +62,9 @@ static PmStatus check_records(const PmReplayFile *f, const cJSON *part, const Pm
 	if (n > m->list.n || (n < m->list.n && !pm_json_i64(part, "left_out", 0)))
 		return pm_err(
 			err, PM_E_INVALID,
-			"%s has %zu records and there are %zu variants; replay it on the task or model, "
+			"%s has %zu record%s and there %s %zu variant%s; replay it on the task or model, "
 			"and with the --variants, --seed and selection, that it was made of.",
-			f->path, n, m->list.n);
+			f->path, n, pm_plural(n), pm_is_or_are(m->list.n), m->list.n, pm_plural(m->list.n));
 	for (size_t i = 0; i < n; i++) {
 		PmSecret *s;
 
@@ -96,9 +96,9 @@ PmStatus pm_replay_find(const PmReplayFile *f, const PmEvalReport *r, const PmVa
 	if (!*out)
 		return pm_err(
 			err, PM_E_INVALID,
-			"None of the %d passes in %s is %s as it is now; replay the pass that it names, or "
+			"None of the %d pass%s in %s is %s as it is now; replay the pass that it names, or "
 			"a report of one pass.",
-			n, f->path, r->pass);
+			n, n == 1 ? "" : "es", f->path, r->pass);
 	return check_records(f, *out, variants, err);
 }
 

@@ -272,8 +272,8 @@ PmStatus pm_seats_accept(PmSeats *s, const PmSeatSaw *saw, PmErr *err)
 		leave_seat(s, PM_GPU_SLOWED, why);
 		s->given_back = 1;
 	} else if (saw->others > 0) {
-		snprintf(why, sizeof why, "%d processes of other programs used it while it was measured",
-			 saw->others);
+		snprintf(why, sizeof why, "%d process%s of other programs used it while it was measured",
+			 saw->others, saw->others == 1 ? "" : "es");
 		leave_seat(s, PM_GPU_STRANGERS, why);
 		s->given_back = 1;
 	} else if (saw->error) {

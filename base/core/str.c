@@ -246,3 +246,13 @@ int pm_str_ends(const char *s, const char *suffix)
 
 	return n >= m && memcmp(s + n - m, suffix, m) == 0;
 }
+
+const char *pm_plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+const char *pm_is_or_are(uint64_t n)
+{
+	return n == 1 ? "is" : "are";
+}

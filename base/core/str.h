@@ -63,5 +63,8 @@ int pm_parse_i64(const char *s, int64_t *out);
 int pm_parse_f64(const char *s, double *out);
 int pm_str_eq(const char *a, const char *b); /* NULL-safe equality */
 int pm_str_ends(const char *s, const char *suffix);
+/* What a noun ends with that n stand before: "" for 1, else "s"; and with it "item%s %s": "is" or "are". */
+const char *pm_plural(uint64_t n);
+const char *pm_is_or_are(uint64_t n);
 
 #endif

@@ -76,8 +76,8 @@ static void put_faster(const PmSystems *s, PmSysClock clock, PmStr *out)
 			/* Each pair once, from the side of the faster. */
 			if (a != s->reference && b != s->reference && n &&
 			    (share > 0.5 || (share == 0.5 && a < b)))
-				pm_str_addf(out, "  %s is faster than %s on %.1f %% of %zu graphs\n",
-					    s->name[a], s->name[b], 100 * share, n);
+				pm_str_addf(out, "  %s is faster than %s on %.1f %% of %zu graph%s\n",
+					    s->name[a], s->name[b], 100 * share, n, pm_plural(n));
 		}
 }
 
@@ -127,8 +127,8 @@ PmStatus pm_systems_text(const PmSystems *s, PmPreset preset, PmStr *out, PmErr 
 	for (PmSysClock c = 0; c < PM_N_SYS_CLOCKS && !st; c++) {
 		if (!pm_systems_has_clock(s, c))
 			continue;
-		pm_str_addf(out, "%s; speedup over %s, %zu graphs\n", pm_sys_clock_title(c),
-			    s->name[s->reference], s->graphs.n);
+		pm_str_addf(out, "%s; speedup over %s, %zu graph%s\n", pm_sys_clock_title(c),
+			    s->name[s->reference], s->graphs.n, pm_plural(s->graphs.n));
 		pm_str_addf(out, "  %-20s %6s %6s %7s %6s %7s  %6s %6s %7s %6s %7s %6s %6s %8s\n", "system",
 			    "timed", "right", "changed", "faster", "gmean", "95 %", "", "worst", "AS",
 			    "strict", "fast_1", "fast_2", "roofline");
@@ -138,9 +138,9 @@ PmStatus pm_systems_text(const PmSystems *s, PmPreset preset, PmStr *out, PmErr 
 			pm_str_addf(out,
 				    p == PM_SYS_OTHERS
 					    ? "  the other %zu\n"
-					    : "  stratum algebraic: %zu graphs that clean-up alone "
+					    : "  stratum algebraic: %zu graph%s that clean-up alone "
 					      "makes faster (passmith simplify)\n",
-				    pm_systems_count(s, p));
+				    pm_systems_count(s, p), pm_plural(pm_systems_count(s, p)));
 			st = put_part(s, c, p, preset, out, err);
 		}
 		if (!st)

@@ -4,6 +4,7 @@
 #define CLI_CLUSTER_H
 
 #include "app/cluster/plan.h"
+#include "base/core/str.h"
 #include "cli/cmds.h"
 
 typedef struct PmClusterCmd {

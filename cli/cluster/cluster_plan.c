@@ -60,10 +60,10 @@ static void say_plan(const PmClusterPlan *p)
 		most = p->shard.v[i].seconds > most ? p->shard.v[i].seconds : most;
 	}
 	if (!pm_cli_json) {
-		printf("%s: %zu items (%zu passes on %zu tasks) in %zu shards; by the model %.3g s of one "
-		       "processor, the "
-		       "longest shard %.3g s\n",
-		       p->dir, p->item.n, p->pass.n, p->task.n, p->shard.n, sum, most);
+		printf("%s: %zu item%s (%zu pass%s on %zu task%s) in %zu shard%s; by the model %.3g s of one "
+		       "processor, the longest shard %.3g s\n",
+		       p->dir, p->item.n, pm_plural(p->item.n), p->pass.n, p->pass.n == 1 ? "" : "es",
+		       p->task.n, pm_plural(p->task.n), p->shard.n, pm_plural(p->shard.n), sum, most);
 		return;
 	}
 	j = cJSON_CreateObject();

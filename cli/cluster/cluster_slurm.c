@@ -8,6 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What n of the queue are: elements of the array, and the job that collects. */
+static const char *elements(size_t n)
+{
+	return n == 1 ? "element or job" : "elements and jobs";
+}
+
 /* ---- submit, and resume of what was submitted ---- */
 
 static PmStatus submit_missing(PmClusterCmd *c, PmSlurm *slurm, int beside, PmSlurmSubmitted *did,
@@ -50,12 +56,13 @@ static cJSON *submitted_json(const PmSlurm *slurm, const PmSlurmSubmitted *did)
 static void say_submitted(const PmSlurm *slurm, const PmSlurmSubmitted *did, size_t missing)
 {
 	if (did->elements)
-		printf("Slurm: %zu elements in %zu arrays are submitted as %s; job %lld collects "
+		printf("Slurm: %zu element%s in %zu array%s %s submitted as %s; job %lld collects "
 		       "afterwards\n",
-		       did->elements, did->arrays, slurm->name, (long long)did->collect);
+		       did->elements, pm_plural(did->elements), did->arrays, pm_plural(did->arrays),
+		       pm_is_or_are(did->elements), slurm->name, (long long)did->collect);
 	else if (did->queued)
-		printf("Slurm: nothing is submitted, since %zu elements of %s are queued already\n",
-		       did->queued, slurm->name);
+		printf("Slurm: nothing is submitted, since %zu element%s of %s %s queued already\n",
+		       did->queued, pm_plural(did->queued), slurm->name, pm_is_or_are(did->queued));
 	else if (!missing)
 		printf("Slurm: nothing is submitted, since all shards are done\n");
 }
@@ -112,8 +119,8 @@ PmStatus pm_cluster_verb_cancel(PmClusterCmd *c, PmErr *err)
 	if (!st)
 		st = pm_slurm_cancel(&slurm, &n, err);
 	if (!st && !pm_cli_json) {
-		printf("Slurm: %zu elements and jobs of %s are cancelled; what they published stays\n", n,
-		       slurm.name);
+		printf("Slurm: %zu %s of %s %s cancelled; what %s published stays\n", n, elements(n),
+		       slurm.name, pm_is_or_are(n), n == 1 ? "it" : "they");
 	} else if (!st) {
 		cJSON *j = cJSON_CreateObject();
 
@@ -221,13 +228,14 @@ void pm_cluster_slurm_say(const cJSON *slurm)
 	const cJSON *queue = cJSON_GetObjectItemCaseSensitive(slurm, "queued"),
 		    *failed = cJSON_GetObjectItemCaseSensitive(slurm, "failed"), *e;
 	const char *error = pm_json_str(slurm, "error", NULL);
+	size_t n_queued = (size_t)cJSON_GetArraySize(queue);
 
 	if (error) {
 		printf("Slurm: %s\n", error);
 		return;
 	}
-	printf("Slurm: %d elements and jobs of %s are queued%s\n", cJSON_GetArraySize(queue),
-	       pm_json_str(slurm, "name", ""),
+	printf("Slurm: %zu %s of %s %s queued%s\n", n_queued, elements(n_queued),
+	       pm_json_str(slurm, "name", ""), pm_is_or_are(n_queued),
 	       cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(slurm, "accounting")) ? "" : "; no accounting");
 	cJSON_ArrayForEach(e, queue)
 	{

@@ -128,7 +128,8 @@ static void say_status(const PmClusterPlan *p, const PmClusterStatus *s)
 	printf("items:  %zu of %zu done, %zu begun, %zu left after %d tries\n", s->items_done, p->item.n,
 	       s->items_begun, s->items_failed, PM_CLUSTER_TRIES);
 	say_missing(p, s, 1);
-	printf("workers: %zu, of which %zu are silent\n", s->worker.n, s->worker.n - s->alive);
+	printf("workers: %zu, of which %zu %s silent\n", s->worker.n, s->worker.n - s->alive,
+	       pm_is_or_are(s->worker.n - s->alive));
 	for (size_t i = 0; i < s->worker.n; i++)
 		say_worker(&s->worker.v[i]);
 	if (isnan(s->rest))
@@ -169,8 +170,9 @@ static void say_collected(const PmClusterPlan *p, const PmClusterStatus *s, cons
 	cJSON *j;
 
 	if (!pm_cli_json) {
-		printf("%s/collected.db: %zu items added, %zu were there, %zu are missing%s\n", p->dir,
-		       d->added, d->had, d->missing, d->missing ? ":" : "");
+		printf("%s/collected.db: %zu item%s added, %zu %s there, %zu %s missing%s\n", p->dir,
+		       d->added, pm_plural(d->added), d->had, d->had == 1 ? "was" : "were", d->missing,
+		       pm_is_or_are(d->missing), d->missing ? ":" : "");
 		say_missing(p, s, 0);
 		return;
 	}
@@ -233,10 +235,11 @@ PmStatus pm_cluster_verb_resume(PmClusterCmd *c, PmErr *err)
 		slurm = NULL;
 		pm_cli_put_json(j);
 	} else if (!st) {
-		printf("%zu shards taken back from workers that ended, %zu opened again, %zu are pending; "
-		       "%zu items are "
-		       "left after %d tries%s\n",
-		       did.taken_back, did.reopened, s.pending, s.items_failed, PM_CLUSTER_TRIES,
+		printf("%zu shard%s taken back from workers that ended, %zu opened again, %zu %s pending; "
+		       "%zu item%s %s left after %d tries%s\n",
+		       did.taken_back, pm_plural(did.taken_back), did.reopened, s.pending,
+		       pm_is_or_are(s.pending), s.items_failed, pm_plural(s.items_failed),
+		       pm_is_or_are(s.items_failed), PM_CLUSTER_TRIES,
 		       s.items_failed ? " (--retry tries them again):" : "");
 		say_missing(&plan, &s, 1);
 	}

@@ -45,13 +45,16 @@ static void say_worked(const PmClusterWorked *d)
 	cJSON *j;
 
 	if (!pm_cli_json) {
-		printf("%lld shards and %lld items finished, %lld variants evaluated%s", (long long)d->shards,
-		       (long long)d->items, (long long)d->variants,
+		printf("%lld shard%s and %lld item%s finished, %lld variant%s evaluated%s",
+		       (long long)d->shards, pm_plural(d->shards), (long long)d->items, pm_plural(d->items),
+		       (long long)d->variants, pm_plural(d->variants),
 		       d->stopped ? "; stopped by a signal" : "");
 		if (d->failed)
-			printf("; %lld items came to nothing three times", (long long)d->failed);
+			printf("; %lld item%s came to nothing three times", (long long)d->failed,
+			       pm_plural(d->failed));
 		if (d->lost)
-			printf("; %lld shards were taken by others", (long long)d->lost);
+			printf("; %lld shard%s %s taken by others", (long long)d->lost, pm_plural(d->lost),
+			       d->lost == 1 ? "was" : "were");
 		putchar('\n');
 		return;
 	}

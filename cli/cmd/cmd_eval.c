@@ -105,9 +105,9 @@ static PmStatus select_variants(Eval *e, PmErr *err)
 	if (n && e->n_unselected == n)
 		return pm_err(
 			err, PM_E_NOT_FOUND,
-			"None of the %zu variants of %s is what --dtype, --shape and --only name; their "
+			"None of the %zu variant%s of %s is what --dtype, --shape and --only name; their "
 			"numbers begin with 0, and passmith eval without these options lists them.",
-			n, e->target);
+			n, pm_plural(n), e->target);
 	return PM_OK;
 }
 
@@ -264,10 +264,11 @@ static void say_first(void *arg, const PmFirstAnswer *a)
 	else if (isfinite(a->speedup))
 		snprintf(speed, sizeof speed, ", %.2f times as fast (modelled)", a->speedup);
 	fprintf(stderr,
-		"%spassmith: First answer on variant %s: right on %d classes of inputs, alternative %d%s; "
+		"%spassmith: First answer on variant %s: right on %d class%s of inputs, alternative %d%s; "
 		"the "
 		"rest follows.\n",
-		e->bar.mode == 1 ? "\r\033[K" : "", a->label, a->n_classes, a->alternative, speed);
+		e->bar.mode == 1 ? "\r\033[K" : "", a->label, a->n_classes, a->n_classes == 1 ? "" : "es",
+		a->alternative, speed);
 }
 
 static void want_first_answer(Eval *e)
@@ -565,7 +566,7 @@ static void say_counts(const Many *m)
 {
 	const char *sep = " ";
 
-	printf("%zu graphs:", m->e->targets.list.n);
+	printf("%zu graph%s:", m->e->targets.list.n, pm_plural(m->e->targets.list.n));
 	for (PmVerdict v = 0; v < PM_N_VERDICTS; v++)
 		if (m->n_of[v]) {
 			printf("%s%zu %s", sep, m->n_of[v], pm_verdict_name(v));

@@ -21,7 +21,9 @@ exits 0 "a task"
 plan_with()
 {
 	pm cluster plan --db "$tmp/w.db" --tasks 1 --pass "$1" --hidden 1 --lease 1 --weak-sandbox --deadline 600 -o "$2"
-	exits 0 "a plan of one item"
+	exits 0 "a plan"
+	grep -q ': 1 item (1 pass on 1 task) in 1 shard;' "$tmp/out"
+	tap "of one item"
 }
 plan_with "$build/passes/silu.so" "$tmp/plan"
 variants=6

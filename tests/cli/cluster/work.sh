@@ -70,7 +70,8 @@ tap "as those of the same run"
 cp -r "$tmp/fresh" "$tmp/element"
 pm cluster work "$tmp/element" --shard 2 -j 2
 exits 0 "work --shard"
-[ "$(n_files "$tmp/element/results")" = 1 ] && [ -e "$tmp/element/done/2" ]
+grep -q '^1 shard and 1 item finished, 6 variants evaluated$' "$tmp/out" && [ "$(n_files "$tmp/element/results")" = 1 ] &&
+	[ -e "$tmp/element/done/2" ]
 tap "that shard alone"
 pm cluster work "$tmp/element" --shard 2
 exits 0 "again"
@@ -110,7 +111,7 @@ pm cluster status "$tmp/dead"
 grep -q 'silent; cluster resume' "$tmp/out"
 tap "status names a worker that ended"
 pm cluster resume "$tmp/dead"
-grep -q '^1 shards taken back' "$tmp/out" && [ -e "$tmp/dead/pending/1" ]
+grep -q '^1 shard taken back' "$tmp/out" && [ -e "$tmp/dead/pending/1" ]
 tap "resume takes its shard back"
 # Of a worker on another host only the age of its heartbeat is known.
 mv "$tmp/dead/pending/1" "$tmp/dead/running/1.y-1-1"
@@ -159,7 +160,7 @@ pm cluster status "$tmp/broken" --json
 grep -q '"why": "It was a bad day."' "$tmp/out"
 tap "status says why"
 pm cluster resume "$tmp/broken"
-[ "$(n_files "$tmp/broken/pending")" = 0 ] && grep -q '1 items are left' "$tmp/out"
+[ "$(n_files "$tmp/broken/pending")" = 0 ] && grep -q '1 item is left' "$tmp/out"
 tap "resume leaves it"
 pm cluster resume "$tmp/broken" --retry
 [ "$(n_files "$tmp/broken/pending")" = 1 ]

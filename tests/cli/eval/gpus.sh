@@ -215,6 +215,8 @@ finish
 exits 3 "one graph that no GPU is left for"
 flat | grep -q '"error":"NoGPUisleftforit:GPU1:itissloweddown(heat)."'
 tap "the command's error says why"
+pm eval "$tmp/g1.gpt" --pass "$silu" --device cuda --gpus 0 --hidden 0 --check-only --quiet
+says "1 graph: 1 " "one graph is counted as one"
 graphs=$all
 
 # ---- who is to blame ----

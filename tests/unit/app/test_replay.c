@@ -110,7 +110,7 @@ static void records_that_do_not_fit_are_refused(void **state)
 	static const struct {
 		const char *text, *says;
 	} bad[] = {
-		{ "[{\"records\": [{\"variant\": \"s0\", \"secret\": \"" A64 "\"}]}]", "1 records" },
+		{ "[{\"records\": [{\"variant\": \"s0\", \"secret\": \"" A64 "\"}]}]", "1 record" },
 		{ "[{\"records\": [{\"variant\": \"s0\", \"secret\": \"" A64 "\"},"
 		  "{\"variant\": \"s2\", \"secret\": \"" A64 "\"}]}]",
 		  "'s1'" },

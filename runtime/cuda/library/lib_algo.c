@@ -20,6 +20,9 @@ const char *pm_algo_name(PmAlgoKind kind)
 		[PM_ALGO_INTERLEAVED] = "interleaved",
 		[PM_ALGO_FOLDED] = "folded",
 		[PM_ALGO_DOT] = "dot",
+		[PM_ALGO_PHASES_16] = "phases-16",
+		[PM_ALGO_PHASES_8] = "phases-8",
+		[PM_ALGO_PHASES_4] = "phases-4",
 	};
 
 	return kind < PM_N_ALGOS ? names[kind] : "?";
@@ -72,6 +75,15 @@ static int fits(const PmAlgoSize *z)
 	       pm__algo_product(weights, 2) <= INT_MAX;
 }
 
+/* Channels of y that a thread of phases has; 0 for other algorithms. */
+static int phase_rows(PmAlgoKind kind)
+{
+	return kind == PM_ALGO_PHASES_16  ? 16
+	       : kind == PM_ALGO_PHASES_8 ? 8
+	       : kind == PM_ALGO_PHASES_4 ? 4
+					  : 0;
+}
+
 int pm_algo_describe(const PmLibCall *c, PmAlgoKind kind, PmAlgo *out)
 {
 	PmAlgoSize z;
@@ -87,7 +99,11 @@ int pm_algo_describe(const PmLibCall *c, PmAlgoKind kind, PmAlgo *out)
 	if (c->kind != PM_LIB_CONV)
 		return 0;
 	z = pm__algo_size_of(c);
-	if (!fits(&z) && !(kind == PM_ALGO_PRODUCT && !c->conv.has_bias)) /* that one has no kernel of ours */
+	if (phase_rows(kind))
+		return pm__algo_as_phases(out, c, &z, phase_rows(kind)) &&
+		       out->scratch <= PM_ALGO_MAX_SCRATCH;
+	/* That one has no kernel of ours. */
+	if (!fits(&z) && !(kind == PM_ALGO_PRODUCT && !c->conv.has_bias))
 		return 0;
 	ok = kind == PM_ALGO_PRODUCT        ? pm__algo_as_product(out, c, &z)
 	     : kind == PM_ALGO_GATHERED     ? pm__algo_as_gathered(out, c, &z)

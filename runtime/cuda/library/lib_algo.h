@@ -26,6 +26,10 @@ typedef enum {
 	PM_ALGO_FOLDED,       /* transposed, float: a product, then sums of what reaches each place */
 	PM_ALGO_DOT, /* a product of at most PM_ALGO_DOT_ROWS rows, or a convolution that is one, by a kernel
 		       of ours */
+	PM_ALGO_PHASES_16, /* a convolution as products by a kernel of ours, one for each remainder of places
+			      of y by the stride; sixteen channels of y a thread, */
+	PM_ALGO_PHASES_8,  /* eight, */
+	PM_ALGO_PHASES_4,  /* four */
 	PM_N_ALGOS
 } PmAlgoKind;
 

@@ -10,18 +10,6 @@
 /* --- pieces ----------------------------------------------------------------------------------------------
  */
 
-/* The numbers of one job of turning `batch` matrices of R x C; returns its blocks. */
-static int64_t turn(PmAlgoStage *s, int64_t batch, int64_t R, int64_t C)
-{
-	int64_t cols = C < 32 ? C : 32, rows = 1024 / cols;
-	int64_t tiles_r = (R + rows - 1) / rows, tiles_c = (C + cols - 1) / cols;
-	const int64_t v[] = { R, C, rows, cols, tiles_r, tiles_c };
-
-	for (size_t i = 0; i < sizeof v / sizeof *v; i++)
-		pm__algo_number(s, v[i]);
-	return batch * tiles_r * tiles_c;
-}
-
 /* The last step of channels-last algorithms: y from [n, places, channels]. */
 static void turn_back(PmAlgo *algo, const PmAlgoSize *z, PmAlgoPlace from)
 {
@@ -29,7 +17,7 @@ static void turn_back(PmAlgo *algo, const PmAlgoSize *z, PmAlgoPlace from)
 
 	pm__algo_pointer(s, pm__algo_arg(0));
 	pm__algo_pointer(s, from);
-	s->blocks = (uint32_t)turn(s, z->n, z->py, z->co);
+	s->blocks = (uint32_t)pm__algo_turn(s, z->n, z->py, z->co);
 }
 
 /* 1 for windows of one element that read each element of x once. */
@@ -138,9 +126,9 @@ static void turn_inputs(PmAlgo *algo, const PmAlgoSize *z, const PmLibConv *v, i
 	pm__algo_pointer(s, weights ? *k : *x);
 	pm__algo_pointer(s, pm__algo_arg(2));
 	pm__algo_number(s, 0);
-	first = turn(s, z->n, z->ci, z->px);
+	first = pm__algo_turn(s, z->n, z->ci, z->px);
 	s->v[0] = (int32_t)first;
-	s->blocks = (uint32_t)(first + (weights ? turn(s, v->w[0], v->w[1], z->taps) : 0));
+	s->blocks = (uint32_t)(first + (weights ? pm__algo_turn(s, v->w[0], v->w[1], z->taps) : 0));
 	while (s->n_ints < 13)
 		pm__algo_number(s, 1);
 }

@@ -38,6 +38,8 @@ int64_t pm__algo_lanes_for(int64_t places);
 
 /* A further stage: the bias of each of `channels` planes of that many places, over and over up to `total`. */
 void pm__algo_fill(PmAlgo *algo, PmAlgoPlace y, int64_t places, int64_t channels, int64_t total);
+/* The numbers of one job of turning `batch` matrices of R x C; returns its blocks. */
+int64_t pm__algo_turn(PmAlgoStage *s, int64_t batch, int64_t R, int64_t C);
 /* Blocks that fill so many. */
 int64_t pm__algo_fill_blocks(int64_t total);
 
@@ -53,6 +55,8 @@ int pm__algo_as_last(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z);
 int pm__algo_as_last_product(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z);
 int pm__algo_as_interleaved(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z);
 int pm__algo_as_folded(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z);
+/* A thread has that many channels of y: 4, 8 or 16. */
+int pm__algo_as_phases(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z, int rows_each);
 int pm__algo_as_dot_of_pixels(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z);
 /* Of a product. */
 int pm__algo_as_dot(PmAlgo *algo, const PmLibCall *c);

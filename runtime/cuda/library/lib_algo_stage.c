@@ -107,6 +107,17 @@ void pm__algo_fill(PmAlgo *algo, PmAlgoPlace y, int64_t places, int64_t channels
 	s->blocks = (uint32_t)pm__algo_fill_blocks(total);
 }
 
+int64_t pm__algo_turn(PmAlgoStage *s, int64_t batch, int64_t R, int64_t C)
+{
+	int64_t cols = C < 32 ? C : 32, rows = 1024 / cols;
+	int64_t tiles_r = (R + rows - 1) / rows, tiles_c = (C + cols - 1) / cols;
+	const int64_t v[] = { R, C, rows, cols, tiles_r, tiles_c };
+
+	for (size_t i = 0; i < sizeof v / sizeof *v; i++)
+		pm__algo_number(s, v[i]);
+	return batch * tiles_r * tiles_c;
+}
+
 PmLibCall *pm__algo_call_stage(PmAlgo *algo, PmLibKind kind, int dtype)
 {
 	PmAlgoStage *s = pm__algo_stage(algo, NULL);

@@ -1,5 +1,6 @@
 /* lib_algo.cu - what moves data around the library calls of a convolution (runtime/cuda/library/lib_algo.c): other orders of
- * dimensions, windows laid out as a matrix, products put in place, and the bias. Extents are below 2^31.
+ * dimensions, windows laid out as a matrix, products put in place, and the bias; and kernels that take the place of such a call: small
+ * products, convolutions. Extents are below 2^31.
  */
 
 typedef unsigned U;
@@ -291,4 +292,370 @@ DOT(1)
 DOT(2)
 DOT(4)
 DOT(8)
+
+/* --- convolutions as products, without a copy of x: transposed or not ------------------------------------------------------
+ *
+ * Results whose places have the same remainder by the stride, in each dimension, are a phase. They are a convolution of stride 1 with
+ * the taps of that phase alone, so that nothing is multiplied by a zero that a stride puts between elements. A convolution that is not
+ * transposed is one phase. A phase is a product: rows = channels of y, columns = its places in all images, depth = taps times channels
+ * of x.
+ *
+ * A thread has R rows and V columns, 32 places apart, so that a warp reads and writes neighbours. In a step of the depth it reads V
+ * elements of x, by way of the cache, and R weights from shared memory, which all threads of the warp share. Per warp and step, with
+ * instructions that a multiprocessor starts at 4 a cycle and memory that gives 128 bytes a cycle:
+ *
+ *     R, V     multiplications   reads of x   of weights, 16 bytes   other instructions   cycles of memory (most: two lines, lanes)
+ *     16, 8    128 (32 cycles)   8            4                      22                   12 (32)
+ *     8,  8    64  (16 cycles)   8            2                      24                   10 (24)
+ *     4,  8    32  (8 cycles)    8            1                      24                   9  (20)
+ *
+ * so 79, 65 and 50 % of the instructions are multiplications; at an edge of x there are up to 10 more. 8 x 8 with x in shared memory
+ * reads less (5 for 64), but has a load, a store and addresses for each element put there, and a barrier every 8 steps; here there is
+ * one every 1024 / rows steps. 16 x 8 are as many sums as one block of 256 threads has registers for. With R = 8 two blocks have room:
+ * where there are few steps, twice the threads hide what comes before and after. Small tiles are also more blocks. Which it is, a
+ * trial finds out. Each element of x is read from memory once: a block's columns are neighbours, its taps and the warps of other rows
+ * find them in the cache; so does a block of other rows, which runs beside it. Phases of neighbours run beside each other, too, so
+ * that L2 puts their results together before they go to memory. Doubles have V = 4. */
+enum { WEIGHTS = 1024, /* of a piece of the depth; there are two in shared memory */
+       COLUMNS = 32 / sizeof(A), WARPS = 8 };
+
+struct phase_shape {
+	int images, groups, rows, depth; /* channels of a group, of y and of x */
+	int x0, x1, x2, k0, k1, k2, y0, y1, y2, ph0, ph1, ph2, st0, st1, st2, pad0, pad1, pad2, dil0, dil1, dil2;
+	int w_tap, w_channel, w_group; /* strides of the weights, whose rows lie side by side */
+};
+
+/* One dimension of a phase: its results are `places` of y from one on. Its `taps` are those from `first` on, `step` apart; of place q
+ * tap j reads x at `at` + q * (stride of a plain convolution) - j * `back`. */
+struct phase_axis {
+	int places, taps, first, step, at, back;
+};
+
+static __device__ phase_axis axis_of(int from, int phases, int y, int k, int pad, int dil)
+{
+	phase_axis a;
+	const int place = from + pad;
+
+	a.places = (y - from + phases - 1) / phases;
+	for (a.step = 1; a.step * dil % phases;)
+		a.step++;
+	for (a.first = 0; a.first < a.step && (place - a.first * dil) % phases;)
+		a.first++;
+	a.taps = a.first < a.step && a.first < k ? (k - a.first + a.step - 1) / a.step : 0;
+	a.at = (place - a.first * dil) / phases;
+	a.back = a.step * dil / phases;
+	return a;
+}
+
+/* A tap of each dimension and a channel, in the order of the depth. */
+struct phase_step {
+	int t0, t1, t2, c;
+	__device__ __forceinline__ void next_tap(const phase_axis *a)
+	{
+		if (++t2 == a[2].taps) {
+			t2 = 0;
+			if (++t1 == a[1].taps) {
+				t1 = 0;
+				t0++;
+			}
+		}
+	}
+};
+
+/* A place of an image: of one that does not exist where places end. */
+struct phase_place {
+	int n, q0, q1, q2;
+	__device__ __forceinline__ void add(const phase_place &by, const phase_axis *a)
+	{
+		q2 += by.q2;
+		q1 += by.q1;
+		q0 += by.q0;
+		n += by.n;
+		if (q2 >= a[2].places) {
+			q2 -= a[2].places;
+			q1++;
+		}
+		if (q1 >= a[1].places) {
+			q1 -= a[1].places;
+			q0++;
+		}
+		if (q0 >= a[0].places) {
+			q0 -= a[0].places;
+			n++;
+		}
+	}
+};
+
+static __device__ __forceinline__ phase_place place_of(U p, const phase_axis *a)
+{
+	const U r2 = p / (U)a[2].places, r1 = r2 / (U)a[1].places, r0 = r1 / (U)a[0].places;
+
+	return { (int)r0, (int)(r1 - r0 * (U)a[0].places), (int)(r2 - r1 * (U)a[1].places), (int)(p - r2 * (U)a[2].places) };
+}
+
+/* Bit j: tap j lies in x if tap 0 lies at i. */
+static __device__ __forceinline__ U taps_inside(int i, const phase_axis &a, int x)
+{
+	U bits = 0;
+
+	if (a.back == 1) { /* mostly: those with i - j >= 0, but not those with i - j >= x */
+		const int beyond = i - x + 1, there = i + 1 < a.taps ? i + 1 : a.taps;
+
+		return there <= 0 || beyond >= there ? 0 : (~0u >> (32 - there)) & ~0u << (beyond > 0 ? beyond : 0);
+	}
+#pragma unroll 1
+	for (int j = 0; j < a.taps; j++, i -= a.back)
+		bits |= (U)((U)i < (U)x) << j;
+	return bits;
+}
+
+/* A thread's elements of x, one step after another. */
+struct phase_columns {
+	enum { V = COLUMNS };
+	const T *x, *channel;
+	phase_step s;
+	int plane, behind;       /* elements of a channel; and from the first tap back to this one */
+	U at[V], reach[V];       /* where they lie, and which taps of theirs lie in x: those of each dimension one after another */
+	U inside;                /* bit j: column j's element lies in x */
+	bool whole;              /* all of them, of the warp: it reads without looking */
+
+	__device__ __forceinline__ void reached(const phase_axis *a)
+	{
+		const U tap = 1u << s.t0 | 1u << (a[0].taps + s.t1) | 1u << (a[0].taps + a[1].taps + s.t2);
+
+		inside = 0;
+#pragma unroll
+		for (int j = 0; j < V; j++)
+			inside |= (U)((reach[j] & tap) == tap) << j;
+		whole = __all_sync(0xffffffffu, inside == (1u << V) - 1);
+	}
+
+	__device__ __forceinline__ void start(const T *first, U column, const phase_shape &z, const phase_axis *a)
+	{
+		phase_place p = place_of(column, a), apart = place_of(32, a);
+
+		x = channel = first;
+		s = { 0, 0, 0, 0 };
+		plane = z.x0 * z.x1 * z.x2;
+		behind = 0;
+#pragma unroll
+		for (int j = 0; j < V; j++) {
+			const int i0 = a[0].at + p.q0 * z.st0, i1 = a[1].at + p.q1 * z.st1, i2 = a[2].at + p.q2 * z.st2;
+			const U n = (U)(p.n * z.groups * z.depth);
+
+			at[j] = ((n * (U)z.x0 + (U)i0) * (U)z.x1 + (U)i1) * (U)z.x2 + (U)i2;
+			reach[j] = p.n < z.images ? taps_inside(i0, a[0], z.x0) | taps_inside(i1, a[1], z.x1) << a[0].taps |
+							    taps_inside(i2, a[2], z.x2) << (a[0].taps + a[1].taps)
+						  : 0;
+			p.add(apart, a);
+		}
+		reached(a);
+	}
+
+	__device__ __forceinline__ void advance(const phase_shape &z, const phase_axis *a)
+	{
+		channel += plane;
+		if (++s.c == z.depth) {
+			const int was = behind;
+
+			s.c = 0;
+			channel = x;
+			s.next_tap(a);
+			behind = (s.t0 * a[0].back * z.x1 + s.t1 * a[1].back) * z.x2 + s.t2 * a[2].back;
+#pragma unroll
+			for (int j = 0; j < V; j++)
+				at[j] += (U)(was - behind);
+			reached(a);
+		}
+	}
+
+	__device__ __forceinline__ void read(T (&v)[V]) const
+	{
+		if (whole) {
+#pragma unroll
+			for (int j = 0; j < V; j++)
+				v[j] = channel[at[j]];
+		} else {
+#pragma unroll
+			for (int j = 0; j < V; j++)
+				v[j] = inside >> j & 1 ? channel[at[j]] : (T)st(0.0f);
+		}
+	}
+
+	/* The next step's; zeros behind the last one, as the weights there are. */
+	__device__ __forceinline__ void next(T (&v)[V], bool more, const phase_shape &z, const phase_axis *a)
+	{
+		if (more)
+			advance(z, a);
+		else
+			inside = 0, whole = false;
+		read(v);
+	}
+};
+
+/* A thread's share of the weights, one piece of the depth after another: four rows of a step, from `row` on. */
+struct phase_weights {
+	enum { FOUR = 4 };
+	phase_step s;
+	int row;
+	T held[FOUR];
+
+	__device__ __forceinline__ void skip(int steps, const phase_shape &z, const phase_axis *a)
+	{
+		s.c += steps;
+		while (s.c >= z.depth && s.t0 < a[0].taps) {
+			s.c -= z.depth;
+			s.next_tap(a);
+		}
+	}
+
+	__device__ __forceinline__ void fetch(const T *w, int piece, const phase_shape &z, const phase_axis *a)
+	{
+		const bool there = s.t0 < a[0].taps;
+		const long long tap = ((a[0].first + s.t0 * a[0].step) * z.k1 + a[1].first + s.t1 * a[1].step) * z.k2 + a[2].first +
+				      s.t2 * a[2].step;
+
+		w += tap * z.w_tap + s.c * (long long)z.w_channel + row;
+#pragma unroll
+		for (int i = 0; i < FOUR; i++)
+			held[i] = there && row + i < z.rows ? w[i] : (T)st(0.0f);
+		skip(piece, z, a);
+	}
+
+	__device__ __forceinline__ void put(A *weights) const
+	{
+		enum { WIDE = 16 / sizeof(A) };
+#pragma unroll
+		for (int i = 0; i < FOUR; i += WIDE) {
+			pm_vec<A, WIDE> v;
+
+#pragma unroll
+			for (int j = 0; j < WIDE; j++)
+				v[j] = (A)held[i + j];
+			pm_store<WIDE>(weights + threadIdx.x * FOUR + i, v);
+		}
+	}
+};
+
+/* One step: weights of R rows times elements of x. */
+template<int R> static __device__ __forceinline__ void multiply(A (&sum)[R][COLUMNS], const A *row, const T (&v)[COLUMNS])
+{
+	enum { WIDE = 16 / sizeof(A) };
+
+#pragma unroll
+	for (int r = 0; r < R; r += WIDE) {
+		const pm_vec<A, WIDE> w = pm_load<WIDE>(row + r);
+
+#pragma unroll
+		for (int i = 0; i < WIDE; i++)
+#pragma unroll
+			for (int j = 0; j < COLUMNS; j++)
+				sum[r + i][j] += w[i] * (A)v[j];
+	}
+}
+
+/* Rows one after another: a warp writes 32 neighbours of each of V stretches. */
+template<int R>
+static __device__ __forceinline__ void write_phase(T *y, const T *bias, bool has_bias, const A (&sum)[R][COLUMNS], U column, int group,
+						   int row, int from0, int from1, int from2, const phase_shape &z, const phase_axis *a)
+{
+	phase_place p = place_of(column, a), apart = place_of(32, a);
+	const int plane = z.y0 * z.y1 * z.y2;
+	U at[COLUMNS], inside = 0;
+
+#pragma unroll
+	for (int j = 0; j < COLUMNS; j++) {
+		at[j] = (U)(p.n * z.groups * z.rows) * (U)plane +
+			(U)(((p.q0 * z.ph0 + from0) * z.y1 + p.q1 * z.ph1 + from1) * z.y2 + p.q2 * z.ph2 + from2);
+		inside |= (U)(p.n < z.images) << j;
+		p.add(apart, a);
+	}
+#pragma unroll
+	for (int r = 0; r < R; r++)
+		if (row + r < z.rows) {
+			const int channel = group * z.rows + row + r;
+			const A b = has_bias ? (A)bias[channel] : (A)0;
+			T *to = y + (long long)channel * plane;
+
+#pragma unroll
+			for (int j = 0; j < COLUMNS; j++)
+				if (inside >> j & 1)
+					to[at[j]] = st(sum[r][j] + b);
+		}
+}
+
+/* y = w x + bias, a group and a phase for each block. Of its warps `warps_r` share the rows. Pads and dilations of what is not
+ * transposed are negative. */
+template<int R>
+static __device__ __forceinline__ void phases(T *y, const T *x, const T *w, const T *bias, bool has_bias, int warps_r, int tiles_r,
+					      const phase_shape &z)
+{
+	__shared__ __align__(16) A weights[2][WEIGHTS];
+	__shared__ phase_axis axis[3]; /* not in registers: no step needs it */
+	const U q2 = blockIdx.x / (U)z.ph2, q1 = q2 / (U)z.ph1, q0 = q1 / (U)z.ph0, qr = q0 / (U)tiles_r, tile = qr / (U)z.groups;
+	const int from0 = (int)(q1 - q0 * (U)z.ph0), from1 = (int)(q2 - q1 * (U)z.ph1), from2 = (int)(blockIdx.x - q2 * (U)z.ph2);
+	const int group = (int)(qr - tile * (U)z.groups), rows = R * warps_r, row0 = (int)(q0 - qr * (U)tiles_r) * rows;
+	const int warp = (int)threadIdx.x / 32, warp_row = warp % warps_r * R, piece = WEIGHTS / rows;
+	const U column0 = tile * (WARPS / warps_r) * 32 * COLUMNS, column = column0 + warp / warps_r * 32 * COLUMNS + threadIdx.x % 32;
+
+	if (threadIdx.x < 3) {
+		const int d = (int)threadIdx.x;
+
+		axis[d] = axis_of(d == 0 ? from0 : (d == 1 ? from1 : from2), d == 0 ? z.ph0 : (d == 1 ? z.ph1 : z.ph2),
+				  d == 0 ? z.y0 : (d == 1 ? z.y1 : z.y2), d == 0 ? z.k0 : (d == 1 ? z.k1 : z.k2),
+				  d == 0 ? z.pad0 : (d == 1 ? z.pad1 : z.pad2), d == 0 ? z.dil0 : (d == 1 ? z.dil1 : z.dil2));
+	}
+	__syncthreads();
+	if (column0 >= (U)(z.images * axis[0].places * axis[1].places * axis[2].places))
+		return;
+
+	const int steps = axis[0].taps * axis[1].taps * axis[2].taps * z.depth;
+	phase_columns c;
+	phase_weights f = { { 0, 0, 0, 0 }, row0 + (int)threadIdx.x * 4 % rows, {} };
+	A sum[R][COLUMNS] = {};
+	T even[COLUMNS], odd[COLUMNS];
+
+	w += (long long)group * z.w_group;
+	c.start(x + (long long)group * z.depth * z.x0 * z.x1 * z.x2, column, z, axis);
+	if (steps) {
+		f.skip((int)threadIdx.x * 4 / rows, z, axis);
+		f.fetch(w, piece, z, axis);
+		f.put(weights[0]);
+		c.read(even);
+	}
+	__syncthreads();
+	for (int k = 0, half = 0; k < steps; k += piece, half ^= 1) {
+		const int end = k + piece < steps ? k + piece : steps;
+		const A *row = weights[half] + warp_row;
+
+		if (end < steps)
+			f.fetch(w, piece, z, axis);
+		/* Of two steps the one's elements are read while the other's are multiplied. */
+#pragma unroll 1
+		for (int i = k; i < end; i += 2, row += 2 * rows) {
+			c.next(odd, i + 1 < steps, z, axis);
+			multiply<R>(sum, row, even);
+			c.next(even, i + 2 < steps, z, axis);
+			multiply<R>(sum, row + rows, odd);
+		}
+		if (end < steps)
+			f.put(weights[half ^ 1]);
+		__syncthreads();
+	}
+	write_phase<R>(y, bias, has_bias, sum, column, group, row0 + warp_row, from0, from1, from2, z, axis);
+}
+
+#define PHASES(R, BLOCKS)                                                                                                          \
+	extern "C" __global__ void __launch_bounds__(256, BLOCKS) phases_##R(                                                       \
+		T *y, const T *x, const T *w, const T *bias, int has_bias, int warps_r, int tiles_r, int images, int groups, int rows,    \
+		int depth, int x0, int x1, int x2, int k0, int k1, int k2, int y0, int y1, int y2, int ph0, int ph1, int ph2, int st0,    \
+		int st1, int st2, int pad0, int pad1, int pad2, int dil0, int dil1, int dil2, int w_tap, int w_channel, int w_group)      \
+	{                                                                                                                           \
+		phases<R>(y, x, w, bias, has_bias, warps_r, tiles_r,                                                                \
+			  { images, groups, rows, depth, x0, x1,   x2,   k0,   k1,   k2,   y0,    y1,        y2,      ph0,              \
+			    ph1,    ph2,    st0,  st1,   st2, pad0, pad1, pad2, dil0, dil1, dil2, w_tap, w_channel, w_group });         \
+	}
+PHASES(16, 1)
+PHASES(8, sizeof(A) > 4 ? 1 : 2)
+PHASES(4, 2)
 /* SPDX-License-Identifier: Apache-2.0 */

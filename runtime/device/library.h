@@ -37,7 +37,9 @@ typedef struct PmLibConv {
 	int spatial; /* 1 to 3 */
 	int transposed;
 	int64_t x[5], w[5], y[5];
-	int64_t pad[3], stride[3], dilation[3]; /* pads are the same on both ends */
+	int64_t pad[3], stride[3], dilation[3]; /* pads in front */
+	int uneven; /* those at the end are others, so that y's extents alone tell them: no library takes
+		       that, some algorithms of ours do */
 	int64_t groups;
 	int has_bias;
 	int channels_last; /* [N, spatial..., C], and w [filters, spatial..., C]: lib_algo.c asks for that */

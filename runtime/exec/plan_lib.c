@@ -189,16 +189,14 @@ static void offer_conv(PmPlan *p, PmNode n)
 			return;
 	}
 	for (int d = 0; d < v->spatial; d++) {
-		if (pads[d] != pads[d + v->spatial])
-			return;
+		v->uneven |= pads[d] != pads[d + v->spatial];
 		v->pad[d] = pads[d];
 		v->stride[d] = strides[d];
 		v->dilation[d] = dil[d];
-		/* Of a transposed one, the convolution that it turns round must give x from y exactly. */
-		if (v->transposed &&
-		    (v->y[2 + d] + 2 * pads[d] - dil[d] * (v->w[2 + d] - 1) - 1) / strides[d] + 1 !=
-			    v->x[2 + d])
-			return;
+		/* A library takes a transposed one if the convolution that it turns round gives x from y. */
+		v->uneven |= v->transposed &&
+			     (v->y[2 + d] + 2 * pads[d] - dil[d] * (v->w[2 + d] - 1) - 1) / strides[d] + 1 !=
+				     v->x[2 + d];
 	}
 	v->has_bias = b.id != 0;
 	offer(p, &c, b.id ? 4 : 3);

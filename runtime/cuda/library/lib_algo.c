@@ -84,6 +84,14 @@ static int phase_rows(PmAlgoKind kind)
 					  : 0;
 }
 
+/* Pads at the end that are others than in front: kernels of ours look at the extents alone, cuDNN does not.
+ */
+static int takes_pads(const PmLibCall *c, PmAlgoKind kind)
+{
+	return c->kind != PM_LIB_CONV || !c->conv.uneven || kind == PM_ALGO_GATHERED ||
+	       kind == PM_ALGO_FOLDED || phase_rows(kind);
+}
+
 int pm_algo_describe(const PmLibCall *c, PmAlgoKind kind, PmAlgo *out)
 {
 	PmAlgoSize z;
@@ -92,6 +100,8 @@ int pm_algo_describe(const PmLibCall *c, PmAlgoKind kind, PmAlgo *out)
 	memset(out, 0, sizeof *out);
 	out->kind = kind;
 	out->dtype = c->dtype;
+	if (!takes_pads(c, kind))
+		return 0;
 	if (kind == PM_ALGO_PLAIN)
 		return plain(out, c);
 	if (kind == PM_ALGO_DOT && c->kind == PM_LIB_GEMM)

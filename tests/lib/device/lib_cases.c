@@ -64,11 +64,13 @@ static const LibCase cases[] = {
 	  "dilations = [1, 1, 1], group = 1, output_padding = [0, 0, 0], pads = [0, 0, 0, 0, 0, 0], strides "
 	  "= [1, 1, 2]",
 	  PLAIN | LAST | FOLDED | PHASES_4 },
+	{ "Conv", "2,3,7,8", "4,3,3,2", "2,4,6,8", "4",
+	  "dilations = [1, 1], group = 1, pads = [1, 0, 0, 1], strides = [1, 1]", GATHERED | PHASES_4 },
 	{ "Conv", "1,2,5,6,7", "3,2,2,3,2", "1,3,3,6,2", "3",
 	  "dilations = [1, 2, 2], group = 1, pads = [1, 2, 0, 1, 2, 0], strides = [2, 1, 3]",
 	  PLAIN | GATHERED | LAST | PHASES_4 },
-	/* Windows smaller than the stride, of one element too; dilated; groups of several images; two
-	 * images of odd size. */
+	/* Windows smaller than the stride, of one element too; dilated; groups of several images; pads that
+	 * differ; two images of odd size. */
 	{ "ConvTranspose", "2,3,5,4", "3,5,2,2", "2,5,14,11", "5",
 	  BACK "pads = [0, 0, 0, 0], strides = [3, 3]", PLAIN | LAST | FOLDED | PHASES_8 },
 	{ "ConvTranspose", "2,3,2,2", "3,5,1,1", "2,5,3,3", "5", BACK "pads = [0, 0, 0, 0], strides = [2, 2]",
@@ -79,6 +81,11 @@ static const LibCase cases[] = {
 	{ "ConvTranspose", "3,6,4", "6,2,5", "3,6,7", "6",
 	  "dilations = [1], group = 3, output_padding = [0], pads = [2, 2], strides = [2]",
 	  PLAIN | LAST | PHASES_4 },
+	{ "ConvTranspose", "1,4,5", "4,3,3", "1,6,10", "6",
+	  "dilations = [1], group = 2, output_padding = [0], pads = [1, 0], strides = [2]",
+	  FOLDED | PHASES_4 },
+	{ "ConvTranspose", "1,2,4", "2,3,2", "1,3,12", "3",
+	  "dilations = [3], group = 1, output_padding = [2], pads = [0, 0], strides = [2]", PHASES_4 },
 	{ "ConvTranspose", "2,3,5,4,3", "3,13,3,5,3", "2,13,9,7,5", "13",
 	  "dilations = [1, 1, 1], group = 1, output_padding = [0, 0, 0], pads = [1, 2, 1, 1, 2, 1], strides "
 	  "= [2, 2, 2]",

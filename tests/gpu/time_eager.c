@@ -288,6 +288,37 @@ static const Case cases[] = {
 	{ "call", "call einsum bhwc,hkc->bhwk",
 	  "(#[25,14,14,96] x, #[14,14,96] z) => (#[25,14,14,14] y) { y = Einsum <equation = "
 	  "\"bhwc,hkc->bhwk\"> (x, z) }" },
+	/* Convolutions with few channels, mostly transposed: what each algorithm takes is in the cache
+	 * afterwards (docs/design/runtime.md). */
+	{ "phases", "transposed 5x5x5 s2 p2 16x32x32x32x32 to 64",
+	  "(#[16,32,32,32,32] x, #[32,64,5,5,5] w, #[64] b) => (#[16,64,63,63,63] y) { y = ConvTranspose "
+	  "<output_padding = [0, 0, 0], strides = [2, 2, 2], pads = [2, 2, 2, 2, 2, 2], dilations = [1, 1, "
+	  "1]> (x, w, b) }" },
+	{ "phases", "transposed 3x5x7 s1 p0 16x32x16x32x64 to 16",
+	  "(#[16,32,16,32,64] x, #[32,16,3,5,7] w) => (#[16,16,18,36,70] y) { y = ConvTranspose "
+	  "<output_padding = [0, 0, 0], strides = [1, 1, 1], pads = [0, 0, 0, 0, 0, 0], dilations = [1, 1, "
+	  "1]> (x, w) }" },
+	{ "phases", "transposed 3x3x3 s2 p1 128x3x16x32x32 to 16",
+	  "(#[128,3,16,32,32] x, #[3,16,3,3,3] w, #[16] b) => (#[128,16,31,63,63] y) { y = ConvTranspose "
+	  "<output_padding = [0, 0, 0], strides = [2, 2, 2], pads = [1, 1, 1, 1, 1, 1], dilations = [1, 1, "
+	  "1]> (x, w, b) }" },
+	{ "phases", "transposed 3x3x3 s2 p1 o1 16x32x16x32x32 to 64",
+	  "(#[16,32,16,32,32] x, #[32,64,3,3,3] w, #[64] b) => (#[16,64,32,64,64] y) { y = ConvTranspose "
+	  "<output_padding = [1, 1, 1], strides = [2, 2, 2], pads = [1, 1, 1, 1, 1, 1], dilations = [1, 1, "
+	  "1]> (x, w, b) }" },
+	{ "phases", "transposed 4x4 s2 p1 16x128x64x64 to 64",
+	  "(#[16,128,64,64] x, #[128,64,4,4] w, #[64] b) => (#[16,64,128,128] y) { y = ConvTranspose "
+	  "<output_padding = [0, 0], strides = [2, 2], pads = [1, 1, 1, 1], dilations = [1, 1]> (x, w, b) "
+	  "}" },
+	{ "phases", "transposed 3 s1 p0 16x64x16384 to 32",
+	  "(#[16,64,16384] x, #[64,32,3] w) => (#[16,32,16386] y) { y = ConvTranspose <output_padding = [0], "
+	  "strides = [1], pads = [0, 0], dilations = [1]> (x, w) }" },
+	{ "phases", "convolution 3x3x3 s1 p0 16x3x16x64x64 to 64",
+	  "(#[16,3,16,64,64] x, #[64,3,3,3,3] w, #[64] b) => (#[16,64,14,62,62] y) { y = Conv <strides = [1, "
+	  "1, 1], pads = [0, 0, 0, 0, 0, 0], dilations = [1, 1, 1]> (x, w, b) }" },
+	{ "phases", "convolution 3x3 s1 p1 g32 8x128x56x56 to 128",
+	  "(#[8,128,56,56] x, #[128,4,3,3] w) => (#[8,128,56,56] y) { y = Conv <group = 32, strides = [1, "
+	  "1], pads = [1, 1, 1, 1], dilations = [1, 1]> (x, w) }" },
 };
 enum { N_CASES = sizeof cases / sizeof cases[0], N_DTYPES = 3, TRAINS = 5 };
 static const int dtypes[N_DTYPES] = { PM_F32, PM_F16, PM_BF16 };

@@ -95,11 +95,16 @@ OPS = {
 
 
 def library_call(name):
-    """What a case "call ..." of time_eager does: a convolution described by its name, or a product."""
-    m = re.match(r"call (transposed )?\d+x\d+ s(\d+) p(\d+) ", name)
+    """What a case "call ..." or "phases" of time_eager does: a convolution described by its name, or a product."""
+    m = re.match(r"(?:call |convolution )?(transposed )?\d+(?:x\d+)* s(\d+) p(\d+)(?: o(\d+))?(?: g(\d+))? ", name)
     if m:
-        conv = F.conv_transpose2d if m.group(1) else F.conv2d
-        return lambda *a: conv(*a, stride=int(m.group(2)), padding=int(m.group(3)))
+        stride, padding, output_padding, groups = (int(v or d) for v, d in zip(m.groups()[1:], (1, 0, 0, 1)))
+        more = {"output_padding": output_padding} if m.group(1) else {}
+
+        def conv(x, *a):
+            f = getattr(F, f"conv{'_transpose' if m.group(1) else ''}{x.dim() - 2}d")
+            return f(x, *a, stride=stride, padding=padding, groups=groups, **more)
+        return conv
     if "einsum" in name:
         return lambda *a: torch.einsum(name.split()[-1], *a)
     return (lambda x, w, b: F.linear(x, w, b)) if "gemm" in name else torch.matmul

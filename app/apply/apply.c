@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* apply.c - rewriting a whole model with passes. */
-#include "app/apply/apply.h"
-
+#include "app/apply/apply_priv.h"
 #include "app/apply/pairs.h"
 #include "app/model/model_file.h"
 #include "ir/canon/canon.h"
@@ -37,7 +36,8 @@ static PmStatus note_kernels(Now *now, const PmGraph *next, int pass, PmErr *err
 	return st;
 }
 
-static PmStatus apply_one(PmApply *a, Now *now, const char *path, double seconds, PmErr *err)
+PmStatus pm__apply_run(PmApply *a, const char *path, const PmGraph *g, double seconds, PmGraph **out,
+		       PmErr *err)
 {
 	PmPassOpts po = { .seconds = seconds, .misses = 1 };
 	PmObject object = { .bytes = PM_STR_INIT };
@@ -45,9 +45,10 @@ static PmStatus apply_one(PmApply *a, Now *now, const char *path, double seconds
 	int number = (int)a->pass.n;
 	PmStatus st;
 
+	*out = NULL;
 	if (!pm_object_read(path, &object, NULL))
 		po.object = &object; /* else the outcome says why not */
-	st = pm_pass_apply(path, now->g, &po, &o, err);
+	st = pm_pass_apply(path, g, &po, &o, err);
 	if (!st) {
 		PmApplied d = {
 			pm_xstrdup(path), pm_xstrdup(o.message), "", o.verdict, o.applied, o.seconds
@@ -57,15 +58,27 @@ static PmStatus apply_one(PmApply *a, Now *now, const char *path, double seconds
 		PM_VEC_PUSH(&a->pass, d);
 		pm_outside_add_why(&a->outside, number, &o);
 	}
-	if (!st && o.verdict == PM_VERDICT_OK && o.graph) {
-		st = note_kernels(now, o.graph, number, err);
-		a->applied += o.applied;
-		pm_graph_free(now->g);
-		now->g = o.graph;
+	if (!st && o.verdict == PM_VERDICT_OK) {
+		*out = o.graph;
 		o.graph = NULL;
 	}
 	pm_pass_outcome_release(&o);
 	pm_object_release(&object);
+	return st;
+}
+
+static PmStatus apply_one(PmApply *a, Now *now, const char *path, double seconds, PmErr *err)
+{
+	int number = (int)a->pass.n;
+	PmGraph *made = NULL;
+	PmStatus st = pm__apply_run(a, path, now->g, seconds, &made, err);
+
+	if (!st && made) {
+		st = note_kernels(now, made, number, err);
+		a->applied += a->pass.v[number].n;
+		pm_graph_free(now->g);
+		now->g = made;
+	}
 	return st;
 }
 
@@ -89,8 +102,7 @@ static PmNodeCost *cost_of(PmApply *a, const PmGraph *g, PmApplyCost *out)
 	return by_node;
 }
 
-/* Regions with what they cost, and what is in none. */
-static PmStatus account(PmApply *a, const int *made_by, PmErr *err)
+PmStatus pm__apply_account(PmApply *a, const int *made_by, PmErr *err)
 {
 	PmNodeCost *before = cost_of(a, a->before, &a->cost_before), *after = NULL;
 	PmStatus st = pm_regions_find(a->before, a->after, &a->regions, err);
@@ -120,7 +132,7 @@ PmStatus pm_apply(PmGraph *g, const char *const *pass, size_t n, double seconds,
 		st = apply_one(out, &now, pass[i], seconds, err);
 	out->after = now.g;
 	if (!st)
-		st = account(out, now.made_by, err);
+		st = pm__apply_account(out, now.made_by, err);
 	free(now.made_by);
 	return st;
 }

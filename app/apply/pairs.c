@@ -16,13 +16,11 @@ typedef struct Meet {
 typedef struct Walk {
 	const PmGraph *before, *after;
 	PmPairs *p;
-	size_t *base;    /* by node id of `after`: where the nodes of a kernel's body begin in `inner` */
-	uint32_t *inner; /* by node of a body: the node of `before` that it is */
 	PM_VEC(Meet) work;
 	PmErr *err;
 } Walk;
 
-static const PmGraph *body_of(const PmGraph *g, PmNode n)
+const PmGraph *pm_pairs_body(const PmGraph *g, PmNode n)
 {
 	const PmAttr *a = pm_node_op(g, n) == PM_OP_Kernel ? pm_node_attr(g, n, "body") : NULL;
 
@@ -31,6 +29,8 @@ static const PmGraph *body_of(const PmGraph *g, PmNode n)
 
 static void push(Walk *w, PmValue a, PmValue b, uint32_t kernel)
 {
+	if (b.id && !kernel && !w->p->value[b.id])
+		w->p->value[b.id] = a.id;
 	if (b.id)
 		PM_VEC_PUSH(&w->work, ((Meet){ a, b, kernel }));
 }
@@ -54,7 +54,7 @@ static void leave_body(Walk *w, Meet m, const PmGraph *body)
 
 static PmStatus meet_nodes(Walk *w, Meet m, PmNode na, PmNode nb, const PmGraph *gb)
 {
-	uint32_t *to = m.kernel ? &w->inner[w->base[m.kernel] + nb.id] : &w->p->before[nb.id];
+	uint32_t *to = m.kernel ? &w->p->inner[w->p->base[m.kernel] + nb.id] : &w->p->before[nb.id];
 	size_t n_in = pm_node_n_in(gb, nb);
 
 	if (*to)
@@ -69,7 +69,7 @@ static PmStatus meet_nodes(Walk *w, Meet m, PmNode na, PmNode nb, const PmGraph 
 
 static PmStatus meet(Walk *w, Meet m)
 {
-	const PmGraph *gb = m.kernel ? body_of(w->after, (PmNode){ m.kernel }) : w->after, *body;
+	const PmGraph *gb = m.kernel ? pm_pairs_body(w->after, (PmNode){ m.kernel }) : w->after, *body;
 	size_t result = 0;
 	PmNode na = pm_value_def(w->before, m.a, NULL), nb = pm_value_def(gb, m.b, &result);
 
@@ -80,7 +80,7 @@ static PmStatus meet(Walk *w, Meet m)
 			leave_body(w, m, gb);
 		return PM_OK;
 	}
-	body = m.kernel ? NULL : body_of(gb, nb);
+	body = m.kernel ? NULL : pm_pairs_body(gb, nb);
 	if (body && pm_node_op(w->before, na) != PM_OP_Kernel) {
 		push(w, m.a, pm_graph_output(body, result), nb.id);
 		return PM_OK;
@@ -97,10 +97,10 @@ static void set_kernels(const Walk *w)
 		stays[w->p->before[id]] = 1;
 	for (size_t i = 0; i < pm_graph_n_nodes(w->after); i++) {
 		PmNode n = pm_graph_node_at(w->after, i);
-		const PmGraph *body = body_of(w->after, n);
+		const PmGraph *body = pm_pairs_body(w->after, n);
 
 		for (uint32_t k = 0; body && k < pm_graph_node_limit(body); k++) {
-			uint32_t at = w->inner[w->base[n.id] + k];
+			uint32_t at = w->p->inner[w->p->base[n.id] + k];
 
 			if (at && !stays[at] && !w->p->kernel[at])
 				w->p->kernel[at] = n.id;
@@ -133,25 +133,24 @@ PmStatus pm_pairs_make(const PmGraph *before, const PmGraph *after, PmPairs *out
 	size_t n = 0;
 	PmStatus st;
 
-	*out = (PmPairs){ pm_xcalloc(pm_graph_node_limit(after) + 1, sizeof *out->before),
-			  pm_xcalloc(pm_graph_node_limit(before) + 1, sizeof *out->kernel) };
-	w.base = pm_xcalloc(pm_graph_node_limit(after) + 1, sizeof *w.base);
+	*out = (PmPairs){ .before = pm_xcalloc(pm_graph_node_limit(after) + 1, sizeof *out->before),
+			  .kernel = pm_xcalloc(pm_graph_node_limit(before) + 1, sizeof *out->kernel),
+			  .value = pm_xcalloc(pm_graph_value_limit(after) + 1, sizeof *out->value),
+			  .base = pm_xcalloc(pm_graph_node_limit(after) + 1, sizeof *out->base) };
 	for (size_t i = 0; i < pm_graph_n_nodes(after); i++) {
 		PmNode at = pm_graph_node_at(after, i);
-		const PmGraph *body = body_of(after, at);
+		const PmGraph *body = pm_pairs_body(after, at);
 
-		w.base[at.id] = n;
+		out->base[at.id] = n;
 		n += body ? pm_graph_node_limit(body) : 0;
 	}
-	w.inner = pm_xcalloc(n + 1, sizeof *w.inner);
+	out->inner = pm_xcalloc(n + 1, sizeof *out->inner);
 	st = walk(&w);
 	if (!st)
 		set_kernels(&w);
 	else
 		pm_pairs_release(out);
 	PM_VEC_RELEASE(&w.work);
-	free(w.base);
-	free(w.inner);
 	return st;
 }
 
@@ -159,5 +158,8 @@ void pm_pairs_release(PmPairs *p)
 {
 	free(p->before);
 	free(p->kernel);
+	free(p->value);
+	free(p->base);
+	free(p->inner);
 	*p = (PmPairs){ 0 };
 }

@@ -234,11 +234,9 @@ static PmStatus run_groups(Choose *c)
 
 /* ---- what is best ---- */
 
-static double factor_of(const Choose *c, const PmCandidate *x)
+static double saved_by(const Choose *c, const PmCandidate *x)
 {
-	double f = c->pass[x->pass].factor;
-
-	return f > 0 ? f : 1;
+	return c->pass[x->pass].factor * (x->before.seconds - x->after.seconds);
 }
 
 /* Of all candidates; those that are there already are computed again, to the same. */
@@ -250,8 +248,7 @@ static void find_gains(Choose *c)
 	for (size_t i = 0; i < o->all.list.n; i++) {
 		const PmCandidate *x = &o->all.list.v[i];
 
-		o->gain[i] = o->all.cost ? x->before.seconds - x->after.seconds / factor_of(c, x)
-					 : (double)x->n - 1;
+		o->gain[i] = o->all.cost ? saved_by(c, x) : (double)x->n - 1;
 	}
 }
 
@@ -310,24 +307,21 @@ static PmStatus without_circles(Choose *c, PmCandidateSet *set, PmGraph **g, PmN
 	return st;
 }
 
-/* What a call of the rewritten model takes by the plan, kernels by their passes' factors. Without a plan: its
- * nodes. */
-static double predict(const Choose *c, const PmGraph *g, const PmCandidateSet *set, const PmNode *kernel)
+/* What a call of the rewritten model takes by the plan, and what its kernels save more or less than modelled.
+ * Without a plan: its nodes. */
+static double predict(const Choose *c, const PmGraph *g, const PmCandidateSet *set)
 {
-	double sum = 0;
-	PmNodeCost *cost;
-	PmPlan *p = NULL;
+	PmPlanStats stats;
+	double sum;
 
-	if (pm_plan_new(g, NULL, 0, &p, NULL))
+	if (!c->c->all.cost || pm_graph_plan_stats(g, NULL, 0, NULL, &stats, NULL))
 		return (double)pm_graph_n_nodes(g);
-	cost = pm_xcalloc(pm_graph_node_limit(g) + 1, sizeof *cost);
-	pm_plan_node_costs(p, NULL, cost);
-	for (size_t i = 0; i < set->v.n; i++)
-		cost[kernel[i].id].seconds /= factor_of(c, &c->c->all.list.v[set->v.v[i]]);
-	for (uint32_t i = 0; i < pm_graph_node_limit(g); i++)
-		sum += cost[i].seconds;
-	free(cost);
-	pm_plan_free(p);
+	sum = stats.modelled_seconds;
+	for (size_t i = 0; i < set->v.n; i++) {
+		const PmCandidate *x = &c->c->all.list.v[set->v.v[i]];
+
+		sum += x->before.seconds - x->after.seconds - saved_by(c, x);
+	}
 	return sum;
 }
 
@@ -341,7 +335,7 @@ static PmStatus consider(Choose *c, PmCandidateSet *set, double *seconds)
 	if (st == PM_DECLINED)
 		st = without_circles(c, set, &g, kernel);
 	if (!st) {
-		*seconds = predict(c, g, set, kernel);
+		*seconds = predict(c, g, set);
 		if (!c->a->after || *seconds < c->c->predicted) {
 			pm_graph_free(c->a->after);
 			free(c->c->kernel);

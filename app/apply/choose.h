@@ -19,7 +19,8 @@ enum { PM_CHOOSE_ORDERS = 4 /* passes that are run in all their orders */ };
 /* A pass that may be used. Strings are borrowed. */
 typedef struct PmChoosePass {
 	const char *path;
-	double factor; /* how much faster its kernels are than modelled: 1 = nothing was measured */
+	double factor; /* how much of what is modelled it really saves: 1 = nothing was measured, below 0 =
+			* its kernels are slower than what they replace */
 } PmChoosePass;
 
 /* A region that two passes wanted. */
@@ -32,8 +33,8 @@ typedef struct PmChoice {
 	PmCandidates all;
 	PmCandidateSet taken; /* what the model was rewritten with */
 	PmNode *kernel;       /* owned; by taken: its node in the rewritten graph */
-	double *gain;         /* owned; by candidate: seconds saved, predicted: modelled before, less modelled
-			       * after by its pass's factor. Number of nodes less 1 where the model has no plan */
+	double *gain;         /* owned; by candidate: seconds saved, predicted: modelled before less modelled
+			       * after, times its pass's factor. Number of nodes less 1 where the model has no plan */
 	PM_VEC(PmLoss)
 	loss;              /* by candidate: offered by its pass on the model as it is, worth more than
 			    * nothing, and not taken since another pass has its nodes */

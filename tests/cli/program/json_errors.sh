@@ -45,6 +45,7 @@ bad_input()
 	db) echo "4 reading db stats --db $none.db" ;;
 	mine) echo "4 reading mine --db $none.db" ;;
 	apply) echo "4 reading apply $none.gpt --pass $silu -o $tmp/o.onnx" ;;
+	bank) echo "4 reading bank list $none" ;;
 	new) echo "4 reading new no-name --dir $tmp" ;;
 	build) echo "1 compiling build $tmp/junk.c" ;;
 	check) echo "4 reading check $none.so" ;;

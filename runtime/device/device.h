@@ -275,5 +275,8 @@ void pm_emu_ahead_end(PmEmuAhead *a);
 /* Compiles sources for the emulated device without running anything: the shared objects land in the cache.
  * Used to warm the cache in parallel (jobs processes). */
 PmStatus pm_emu_compile(const PmSource *src, size_t n, int jobs, PmErr *err);
+/* Appends the shared object of one source, compiled for the emulated device: what runtime/host loads.
+ * Compiled where the cache has none. */
+PmStatus pm_emu_object(const PmSource *s, PmStr *object, PmErr *err);
 
 #endif

@@ -14,19 +14,6 @@
 
 static const int64_t max_bytes = (int64_t)1 << 40;
 
-void pm__emu_poison(unsigned char *p, size_t n, uint32_t pattern)
-{
-	size_t filled = n < 4 ? n : 4;
-
-	memcpy(p, &pattern, filled);
-	while (filled < n) {
-		size_t more = filled < n - filled ? filled : n - filled;
-
-		memcpy(p + filled, p, more);
-		filled += more;
-	}
-}
-
 PmStatus pm__emu_buf_new(int64_t bytes, PmBufUse use, int guarded, unsigned gap, PmEmuBuf *out, PmErr *err)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);

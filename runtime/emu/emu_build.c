@@ -192,6 +192,22 @@ static PmStatus report(const PmSource *s, const PmProcResult *r, PmErr *err)
 	return rc;
 }
 
+/* PM_E_INVALID when loading the object would run code of it, or when it needs more than libm. */
+static PmStatus check_object(const char *path, const char *label, PmErr *err)
+{
+	PmStr why = PM_STR_INIT, bytes = PM_STR_INIT;
+	PmStatus st = pm_read_file(path, PM_EMU_MAX_OBJECT, &bytes, err);
+
+	if (!st && pm__emu_object_judge(bytes.s, bytes.len, &why))
+		st = pm_err(err, PM_E_INVALID,
+			    "Kernel '%s' compiles to an object that may not be loaded: %s Leave out "
+			    "constructors, attributes and assembly.",
+			    label, why.s);
+	pm_str_release(&why);
+	pm_str_release(&bytes);
+	return st;
+}
+
 /* The first object of a name stays: a process that may open this file and no other (base/sandbox/sandbox.h)
  * could not open one that took its place. */
 static PmStatus put_object(const PmSource *s, const char *made, const char *path, PmErr *err)
@@ -199,7 +215,7 @@ static PmStatus put_object(const PmSource *s, const char *made, const char *path
 	if (link(made, path) == 0)
 		return PM_OK;
 	if (errno == EEXIST)
-		return pm__emu_object_check(path, s->label, err);
+		return check_object(path, s->label, err);
 	if (rename(made, path) == 0) /* file systems without links */
 		return PM_OK;
 	return pm_err(
@@ -243,7 +259,7 @@ static PmStatus compile(const PmEmuBuilder *b, const PmSource *s, const PmStr *u
 		if (r.end != PM_PROC_EXITED || r.code != 0)
 			rc = report(s, &r, err);
 		else
-			rc = pm__emu_object_check(made.s, s->label, err);
+			rc = check_object(made.s, s->label, err);
 		if (!rc)
 			rc = put_object(s, made.s, path, err);
 		pm_proc_result_release(&r);
@@ -304,7 +320,7 @@ PmStatus pm__emu_build(const PmEmuBuilder *b, const PmSource *s, PmStr *path, Pm
 		if (!pm_path_exists(path->s))
 			lock = pm_kcache_lock(path->s);
 		if (pm_path_exists(path->s)) {
-			rc = pm__emu_object_check(path->s, s->label, err);
+			rc = check_object(path->s, s->label, err);
 		} else {
 			rc = finish_unit(b, s, &scan, &unit, err);
 			if (!rc)
@@ -381,6 +397,22 @@ void pm__emu_build_ahead(const PmEmuBuilder *b, const PmSource *src, size_t n, i
 	Ahead a = { b, src };
 
 	pm_kcache_ahead(jobs, n, build_nth, &a);
+}
+
+PmStatus pm_emu_object(const PmSource *s, PmStr *object, PmErr *err)
+{
+	PmStr path = PM_STR_INIT;
+	PmEmuBuilder b;
+	PmStatus rc = pm__emu_builder_open(&b, PM_EMU_PLAIN, err);
+
+	if (rc)
+		return rc;
+	rc = pm__emu_build(&b, s, &path, err);
+	if (!rc)
+		rc = pm_read_file(path.s, PM_EMU_MAX_OBJECT, object, err);
+	pm__emu_builder_close(&b);
+	pm_str_release(&path);
+	return rc;
 }
 
 PmStatus pm_emu_compile(const PmSource *src, size_t n, int jobs, PmErr *err)

@@ -380,13 +380,13 @@ static void drain(PmEmuCounter *c, int w, uint32_t live)
 
 static void tell(PmEmuRun *r, PmEmuCounter *c, Event e)
 {
-	Lane *l = &c->lane[r->cur];
+	Lane *l = &c->lane[r->s.cur];
 
 	e.depth = (uint16_t)l->depth;
 	l->ev[l->to++] = e;
 	c->events++;
 	if (l->to == EVENTS)
-		r->full(r);
+		pm__emu_sched_hold(&r->s);
 }
 
 /* Wider than a GPU's instructions, or not aligned to its size: in pieces, each a place of its own. */
@@ -405,7 +405,7 @@ static void tell_in_pieces(PmEmuRun *r, PmEmuCounter *c, int what, unsigned n, u
 
 static void did(int what, unsigned n, const void *p, const void *pc)
 {
-	PmEmuRun *r = pm__emu_current;
+	PmEmuRun *r = pm__emu_run_of(pm__emu_running);
 	PmEmuCounter *c = r ? r->counter : NULL;
 	uint64_t at = (uintptr_t)p;
 	uint32_t place = c && pc ? (uint32_t)((const unsigned char *)pc - c->base) : 0;
@@ -413,9 +413,9 @@ static void did(int what, unsigned n, const void *p, const void *pc)
 	if (!c)
 		return;
 	if (what == PM_EMU_DID_ENTER) {
-		c->lane[r->cur].depth++;
+		c->lane[r->s.cur].depth++;
 	} else if (what == PM_EMU_DID_LEAVE) {
-		c->lane[r->cur].depth -= c->lane[r->cur].depth > 0;
+		c->lane[r->s.cur].depth -= c->lane[r->s.cur].depth > 0;
 	} else if (what == PM_EMU_DID_BLOCK) {
 		tell(r, c, (Event){ .pc = place, .what = PM_EMU_DID_BLOCK });
 	} else if (is_shared(c, at) || buffer_of(c, at)) {
@@ -441,8 +441,8 @@ int pm__emu_count_full(const PmEmuRun *r, int thread)
 
 void pm__emu_count_drain(PmEmuRun *r)
 {
-	for (int w = 0; r->counter && w < (r->n + LANES - 1) / LANES; w++)
-		drain(r->counter, w, r->live[w]);
+	for (int w = 0; r->counter && w < (r->s.n + LANES - 1) / LANES; w++)
+		drain(r->counter, w, r->s.live[w]);
 }
 
 /* ---- launches and blocks ---- */
@@ -498,7 +498,7 @@ void pm__emu_count_buffer(PmEmuCounter *c, const void *p, int64_t bytes)
 void pm__emu_count_begin(PmEmuRun *r, PmLaunchCounts *out, uint64_t blocks, int threads)
 {
 	PmEmuCounter *c = r->counter;
-	const PmEmuModule *m = r->module;
+	const PmEmuModule *m = r->s.module;
 
 	drop_launch(c);
 	if (!out)
@@ -509,7 +509,7 @@ void pm__emu_count_begin(PmEmuRun *r, PmLaunchCounts *out, uint64_t blocks, int 
 	memset(c->site, 0, sizeof c->site);
 	c->shared = (uintptr_t)m->shared;
 	c->shared_end = (uintptr_t)m->shared_end;
-	c->dyn = (uintptr_t)r->dyn;
+	c->dyn = (uintptr_t)r->s.dyn;
 	c->dyn_end = c->dyn + r->smem;
 	c->next = 0;
 	for (int i = 0; i < threads; i++)
@@ -539,7 +539,7 @@ void pm__emu_count_block(PmEmuRun *r, uint64_t k, uint64_t n)
 	}
 	c->out->blocks++;
 	c->tally->on = 1;
-	for (int i = 0; i < r->n; i++) {
+	for (int i = 0; i < r->s.n; i++) {
 		Lane *l = &c->lane[i];
 
 		l->from = l->to = l->depth = 0;

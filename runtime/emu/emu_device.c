@@ -23,7 +23,6 @@ typedef struct Module {
 	char *path, *label; /* of the compiled kernel; NULL = not in use */
 	void *so;           /* NULL = not opened yet */
 	const PmEmuModule *m;
-	int n_entries;
 	PmEmuRaces *races;     /* NULL = its accesses are not watched */
 	PmEmuCounter *counter; /* NULL = it is not counted */
 	PmStr object;          /* its bytes, where it is to be counted */
@@ -215,31 +214,15 @@ static Module *module(EmuDevice *d, PmModule m)
 /* Asks the compiled kernel what is in it: the first code of it that runs. */
 static PmStatus ask_module(Module *m, PmErr *err)
 {
-	union {
-		void *p;
-		const PmEmuModule *(*fn)(void);
-	} get;
-	size_t shared;
-
-	get.p = dlsym(m->so, "pm_emu_module");
-	m->m = get.p ? get.fn() : NULL;
-	if (!m->m || m->m->abi != PM_EMU_ABI)
+	m->m = pm__emu_module_of(m->so);
+	if (!m->m)
 		return pm_err(
 			err, PM_E_IO,
 			"The compiled kernel '%s' is not one of this version; remove \"%s\" and try again.",
 			m->label, m->path);
-	for (m->n_entries = 0; m->m->entries[m->n_entries].name; m->n_entries++)
-		;
-	/* Static memory is known for the whole source: only when its kernels together are over, one is. */
-	shared = (size_t)(m->m->shared_end - m->m->shared);
 	m->races = pm__emu_races_new(m->so, m->m);
 	m->counter = pm__emu_counter_new(m->so, m->object.s, m->object.len);
-	if (!m->races && shared > (size_t)PM_EMU_MAX_STATIC * (size_t)(m->n_entries > 1 ? m->n_entries : 1))
-		return pm_err(err, PM_E_DEVICE,
-			      "Kernel '%s' declares %zu bytes of static shared memory; a kernel may have %d "
-			      "(use extern __shared__ and give the launch the size for up to %d).",
-			      m->label, shared, PM_EMU_MAX_STATIC, PM_EMU_MAX_SMEM);
-	return PM_OK;
+	return m->races ? PM_OK : pm__emu_module_check(m->m, m->label, err);
 }
 
 static PmStatus open_module(Module *m, PmErr *err)
@@ -442,15 +425,15 @@ static PmStatus describe_memory(EmuDevice *d, const PmDevLaunch *l, PmStr *out)
 		pm_str_addf(out, "%s through a null pointer (address %p)", verb, f->addr);
 		return PM_E_DEVICE;
 	}
-	for (i = 0; i < d->run->fibers.n; i++) {
-		if (pm__fiber_overflowed(d->run->fibers.v[i], f->addr)) {
+	for (i = 0; i < d->run->s.fibers.n; i++) {
+		if (pm__fiber_overflowed(d->run->s.fibers.v[i], f->addr)) {
 			pm_str_addf(out, "overflowed a thread's stack of %d KiB", PM_FIBER_STACK / 1024);
 			return PM_E_DEVICE;
 		}
 	}
 	if (pm__emu_buf_covers(&d->dyn, f->addr)) {
 		pm_str_addf(out, "%s outside its %u bytes of dynamic shared memory, at byte %lld", verb,
-			    l->smem, (long long)((const unsigned char *)f->addr - d->run->dyn));
+			    l->smem, (long long)((const unsigned char *)f->addr - d->run->s.dyn));
 		return PM_E_OOB;
 	}
 	st = describe_buffers(d, l, out);
@@ -473,8 +456,8 @@ static PmStatus describe_fault(EmuDevice *d, const PmDevLaunch *l, PmErr *err)
 		pm_str_add(&what, "ran into code that cannot be reached (undefined behaviour)");
 	else
 		rc = describe_memory(d, l, &what);
-	rc = pm_err(err, rc, "Kernel '%s' (entry '%s') %s%s in %s.", d->run->label, l->entry, what.s,
-		    rc == PM_E_MUTATED ? ", which it may only read," : "", pm__emu_where(d->run, where));
+	rc = pm_err(err, rc, "Kernel '%s' (entry '%s') %s%s in %s.", d->run->s.label, l->entry, what.s,
+		    rc == PM_E_MUTATED ? ", which it may only read," : "", pm__emu_where(&d->run->s, where));
 	pm_str_release(&what);
 	return rc;
 }
@@ -482,67 +465,7 @@ static PmStatus describe_fault(EmuDevice *d, const PmDevLaunch *l, PmErr *err)
 /* --- launches --------------------------------------------------------------------------------------------
  */
 
-static PmStatus find_entry(const Module *m, const char *name, const PmEmuEntry **out, PmErr *err)
-{
-	PmStr known = PM_STR_INIT;
-	const PmEmuEntry *e;
-	PmStatus rc;
-
-	for (e = m->m->entries; e->name; e++) {
-		if (pm_str_eq(e->name, name)) {
-			*out = e;
-			return PM_OK;
-		}
-	}
-	for (e = m->m->entries; e->name; e++)
-		pm_str_addf(&known, "%s'%s'", known.len ? ", " : "", e->name);
-	rc = pm_err(err, PM_E_DEVICE,
-		    "Kernel '%s' has no entry '%s'; its extern \"C\" __global__ functions are: %s.", m->label,
-		    name ? name : "", known.len ? known.s : "none");
-	pm_str_release(&known);
-	return rc;
-}
-
-static PmStatus check_shape(const Module *m, const PmEmuEntry *e, const PmDevLaunch *l, PmErr *err)
-{
-	const uint32_t *g = l->grid, *b = l->block;
-	size_t shared = (size_t)(m->m->shared_end - m->m->shared);
-	uint64_t n = (uint64_t)b[0] * b[1] * b[2];
-
-	if (!g[0] || !g[1] || !g[2] || g[0] > 0x7fffffffu || g[1] > 65535 || g[2] > 65535)
-		return pm_err(
-			err, PM_E_LIMIT,
-			"Kernel '%s' (entry '%s') is launched with a grid of (%u,%u,%u) blocks; each must be "
-			"at least 1, and at most 2147483647, 65535, 65535.",
-			m->label, e->name, g[0], g[1], g[2]);
-	if (!b[0] || !b[1] || !b[2] || b[0] > 1024 || b[1] > 1024 || b[2] > 64 || n > PM_EMU_MAX_THREADS)
-		return pm_err(err, PM_E_LIMIT,
-			      "Kernel '%s' (entry '%s') is launched with blocks of (%u,%u,%u) threads; a "
-			      "block has 1 "
-			      "to 1024 threads, at most 1024, 1024, 64 in each direction.",
-			      m->label, e->name, b[0], b[1], b[2]);
-	if (e->max_threads > 0 && n > (uint64_t)e->max_threads)
-		return pm_err(err, PM_E_LIMIT,
-			      "Kernel '%s' (entry '%s') is launched with %llu threads per block, but its "
-			      "__launch_bounds__ say %d.",
-			      m->label, e->name, (unsigned long long)n, e->max_threads);
-	if (m->n_entries > 1 || m->races) /* gaps count too */
-		shared = 0;               /* which of the kernels it belongs to is not known */
-	if (l->smem + shared > PM_EMU_MAX_SMEM)
-		return pm_err(err, PM_E_LIMIT,
-			      "Kernel '%s' (entry '%s') wants %zu bytes of shared memory (%zu static, %u "
-			      "dynamic); a "
-			      "block has at most %d.",
-			      m->label, e->name, l->smem + shared, shared, l->smem, PM_EMU_MAX_SMEM);
-	return PM_OK;
-}
-
 static const char *const arg_names[] = { "a buffer", "i64", "i32", "f32", "f64" };
-static const char *const param_names[] = {
-	"a pointer", "a 64-bit integer", "a 32-bit integer",
-	"float",     "double",           "of a type that no argument has"
-};
-
 typedef union Value {
 	void *p;
 	int64_t i64;
@@ -556,14 +479,12 @@ static PmStatus bind(EmuDevice *d, const Module *m, const PmEmuEntry *e, const P
 {
 	static const unsigned char want[] = { PM_EMU_POINTER, PM_EMU_INT64, PM_EMU_INT32, PM_EMU_FLOAT,
 					      PM_EMU_DOUBLE };
+	PmStatus rc;
 	int i;
 
-	if (l->n_args != e->n_params || l->n_args > PM_EMU_MAX_ARGS)
-		return pm_err(
-			err, PM_E_DEVICE,
-			"Kernel '%s' (entry '%s') has %d parameters, but the launch gives %d arguments (at "
-			"most %d).",
-			m->label, e->name, e->n_params, l->n_args, PM_EMU_MAX_ARGS);
+	rc = pm__emu_entry_count(e, m->label, l->n_args, err);
+	if (rc)
+		return rc;
 	for (i = 0; i < l->n_args; i++) {
 		const PmDevArg *a = &l->args[i];
 		PmEmuBuf *b;
@@ -573,7 +494,7 @@ static PmStatus bind(EmuDevice *d, const Module *m, const PmEmuEntry *e, const P
 			return pm_err(
 				err, PM_E_DEVICE,
 				"Kernel '%s' (entry '%s'): parameter %d is %s, but the launch gives %s.",
-				m->label, e->name, i, param_names[e->kind[i]],
+				m->label, e->name, i, pm__emu_kind_name(e->kind[i]),
 				a->kind > PM_DARG_F64 ? "an unknown kind" : arg_names[a->kind]);
 		switch (a->kind) {
 		case PM_DARG_BUF:
@@ -668,17 +589,17 @@ static PmStatus execute(EmuDevice *d, const Module *m, const PmEmuEntry *e, cons
 	uint32_t rounded = (l->smem + PM_EMU_ALIGN - 1) / PM_EMU_ALIGN * PM_EMU_ALIGN;
 	PmStatus rc;
 
-	r->module = m->m;
-	r->entry = e;
-	r->args = args;
-	r->label = m->label;
+	r->s.module = m->m;
+	r->s.entry = e;
+	r->s.args = args;
+	r->s.label = m->label;
 	r->smem = l->smem;
-	r->dyn = d->dyn.p + d->dyn.bytes - rounded;
+	r->s.dyn = d->dyn.p + d->dyn.bytes - rounded;
 	r->order = d->n_launches++;
 	r->n_chosen = pm_sampled_blocks(l->grid, &d->sampled, r->chosen);
 	r->races = m->races;
 	if (m->races)
-		pm__emu_races_begin(m->races, r->dyn, l->smem);
+		pm__emu_races_begin(m->races, r->s.dyn, l->smem);
 	begin_count(d, m, l);
 	pm__emu_signals_enter(&d->signals, r);
 	rc = pm__emu_run(r, l->grid, l->block, err);
@@ -711,9 +632,11 @@ static PmStatus emu_launch(PmDevice *dev, const PmDevLaunch *l, PmErr *err)
 	pm_err_init(&first);
 	rc = open_module(m, &first);
 	if (!rc)
-		rc = find_entry(m, l->entry, &e, &first);
+		rc = pm__emu_entry_find(m->m, m->label, l->entry, &e, &first);
 	if (!rc)
-		rc = check_shape(m, e, l, &first);
+		rc = pm__emu_entry_shape(e, m->label, l->grid, l->block, l->smem,
+					 m->races ? 0 : pm__emu_entry_shared(m->m),
+					 &first); /* gaps count too */
 	if (!rc)
 		rc = bind(d, m, e, l, v, args, &first);
 	if (!rc)

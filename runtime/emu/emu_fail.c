@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emu_fail.c - the launch that this thread is in, and how it ends from inside a kernel. */
-#include "runtime/emu/emu_priv.h"
+#include "runtime/emu/emu_sched.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-_Thread_local PmEmuRun *pm__emu_current;
+_Thread_local PmEmuSched *pm__emu_running;
 
-const char *pm__emu_where(const PmEmuRun *r, char out[PM_EMU_WHERE])
+const char *pm__emu_where(const PmEmuSched *s, char out[PM_EMU_WHERE])
 {
-	PmEmu3 b = r->module->ctx->block, t = r->index[r->cur];
+	PmEmu3 b = s->module->ctx->block, t = s->index[s->cur];
 
 	snprintf(out, PM_EMU_WHERE, "block (%u,%u,%u) thread (%u,%u,%u)", b.x, b.y, b.z, t.x, t.y, t.z);
 	return out;
 }
 
-void pm__emu_give_up(PmEmuRun *r)
+void pm__emu_give_up(PmEmuSched *s)
 {
-	r->failed = 1;
-	pm__fiber_leave(r->main);
+	s->failed = 1;
+	pm__fiber_leave(s->main);
 }
 
-void pm__emu_fail(PmEmuRun *r, PmStatus st, const char *fmt, ...)
+void pm__emu_fail(PmEmuSched *s, PmStatus st, const char *fmt, ...)
 {
 	char text[PM_ERR_MAX];
 	va_list ap;
@@ -29,6 +29,6 @@ void pm__emu_fail(PmEmuRun *r, PmStatus st, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	pm_err(&r->err, st, "Kernel '%s' (entry '%s') %s", r->label, r->entry->name, text);
-	pm__emu_give_up(r);
+	pm_err(&s->err, st, "Kernel '%s' (entry '%s') %s", s->label, s->entry->name, text);
+	pm__emu_give_up(s);
 }

@@ -64,12 +64,12 @@ static void on_fault(int sig, siginfo_t *si, void *context)
 		return; /* the instruction faults again, for the older handler */
 	}
 	current = NULL;
-	r->failed = 1;
+	r->s.failed = 1;
 	r->fault.signal = sig;
 	r->fault.addr = si->si_addr;
 	r->fault.wild = sig == SIGSEGV && si->si_code != SEGV_MAPERR && si->si_code != SEGV_ACCERR;
 	r->fault.write = was_write(context);
-	pm__fiber_leave(r->main);
+	pm__fiber_leave(r->s.main);
 }
 
 PmStatus pm__emu_signals_open(PmEmuSignals *s, PmErr *err)

@@ -17,6 +17,7 @@
 #endif
 #endif
 #ifdef FIBER_ASAN
+#include <pthread.h>
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -53,7 +54,6 @@ enum {
 _Static_assert(ROOM >= SHIFT * SHIFTS, "a stack that begins lower has all its bytes");
 
 static _Thread_local PmFiber *running; /* who is being switched to: read by a fiber that starts */
-static _Thread_local PmFiber *previous;
 
 /* pm__fiber_asm(save, load): pushes the callee-saved registers, stores the stack pointer in *save, takes
  * `load` as stack pointer and pops what lies there. */
@@ -121,11 +121,7 @@ void pm__fiber_asm(void **save, void *load);
 static void start(void)
 {
 #ifdef FIBER_ASAN
-	/* The first fiber to start learns where the stack it came from lies. */
-	if (previous->size)
-		__sanitizer_finish_switch_fiber(NULL, NULL, NULL);
-	else
-		__sanitizer_finish_switch_fiber(NULL, &previous->low, &previous->size);
+	__sanitizer_finish_switch_fiber(NULL, NULL, NULL);
 #endif
 	running->fn();
 	abort(); /* fn never returns */
@@ -202,11 +198,29 @@ void pm__fiber_free(PmFiber *f)
 	free(f);
 }
 
+#ifdef FIBER_ASAN
+/* Where the stack of a fiber that is a thread lies: the thread may be another one each time. */
+static void on_this_thread(PmFiber *f)
+{
+	static _Thread_local void *low;
+	static _Thread_local size_t size;
+	pthread_attr_t a;
+
+	if (!size && pthread_getattr_np(pthread_self(), &a) == 0) {
+		pthread_attr_getstack(&a, &low, &size);
+		pthread_attr_destroy(&a);
+	}
+	f->low = low;
+	f->size = size;
+}
+#endif
+
 void pm__fiber_switch(PmFiber *from, PmFiber *to)
 {
-	previous = from;
 	running = to;
 #ifdef FIBER_ASAN
+	if (!from->map)
+		on_this_thread(from);
 	__sanitizer_start_switch_fiber(&from->fake, to->low, to->size);
 #endif
 #ifdef FIBER_UCONTEXT

@@ -5,15 +5,12 @@
  * The object came out of a compiler that read a stranger's source, so it is read as such (base/core/elf.h),
  * from the cache too. What may stand in the dynamic table is a list; everything else is refused.
  */
-#include "runtime/emu/emu_priv.h"
+#include "runtime/emu/emu_sched.h"
 
 #include "base/core/elf.h"
-#include "base/sys/io.h"
 
 #include <elf.h>
 #include <string.h>
-
-enum { MAX_OBJECT = 64 << 20 };
 
 static void first_problem(void *arg, const char *sentence)
 {
@@ -90,28 +87,23 @@ static const char *judge_symbols(const PmElf *e)
 	return NULL;
 }
 
-PmStatus pm__emu_object_check(const char *path, const char *label, PmErr *err)
+PmStatus pm__emu_object_judge(const void *object, size_t n, PmStr *why)
 {
-	PmStr why = PM_STR_INIT, bytes = PM_STR_INIT;
-	const char *bad = NULL;
+	const char *bad;
 	PmElf e;
-	PmStatus st = pm_read_file(path, MAX_OBJECT, &bytes, err);
 
-	if (!st && !pm_elf_read(bytes.s, bytes.len, &e, first_problem, &why)) {
-		bad = judge_dynamic(&e);
-		if (!bad)
-			bad = judge_headers(&e);
-		if (!bad)
-			bad = judge_symbols(&e);
-		if (bad)
-			pm_str_add(&why, bad);
+	if (n > PM_EMU_MAX_OBJECT) {
+		pm_str_add(why, "It is larger than any kernel.");
+		return PM_E_INVALID;
 	}
-	if (!st && why.len)
-		st = pm_err(err, PM_E_INVALID,
-			    "Kernel '%s' compiles to an object that may not be loaded: %s Leave out "
-			    "constructors, attributes and assembly.",
-			    label, why.s);
-	pm_str_release(&why);
-	pm_str_release(&bytes);
-	return st;
+	if (pm_elf_read(object, n, &e, first_problem, why))
+		return PM_E_INVALID;
+	bad = judge_dynamic(&e);
+	if (!bad)
+		bad = judge_headers(&e);
+	if (!bad)
+		bad = judge_symbols(&e);
+	if (bad)
+		pm_str_add(why, bad);
+	return bad ? PM_E_INVALID : PM_OK;
 }

@@ -225,8 +225,8 @@ static void put_lines(PmEmuRun *r, const Out *o)
 	PmPrint *p = r->print;
 	size_t from = 0, n;
 
-	n = (size_t)snprintf(prefix, sizeof prefix, "%.100s (%.100s) %s: ", r->label, r->entry->name,
-			     pm__emu_where(r, where));
+	n = (size_t)snprintf(prefix, sizeof prefix, "%.100s (%.100s) %s: ", r->s.label, r->s.entry->name,
+			     pm__emu_where(&r->s, where));
 	if (!pm_print_at_start(p) && strcmp(prefix, r->printer) != 0)
 		pm_print_add(p, "\n", 1);
 	while (from < o->n) {
@@ -247,7 +247,8 @@ int pm__emu_print(PmEmuRun *r, const char *text, const PmEmuPrintArg *v, int n)
 	Out o;
 
 	if (!r->print)
-		pm__emu_fail(r, PM_E_DEVICE, "called printf, which works in passmith eval --debug-print.");
+		pm__emu_fail(&r->s, PM_E_DEVICE,
+			     "called printf, which works in passmith eval --debug-print.");
 	o.n = 0;
 	format(text, &a, &o);
 	put_lines(r, &o);

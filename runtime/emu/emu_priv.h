@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emu_priv.h - what the files of the emulated device share: emu_device.c (the interface), emu_buf.c
  * (guarded memory), emu_scan.c, emu_build.c, emu_head.c, emu_cxx.c and emu_object.c (source to shared
- * object), emu_run.c (threads and barriers), emu_fault.c (signals).
+ * object), emu_run.c (launches), emu_fault.c (signals). emu_sched.h has what runtime/host needs too.
  */
 #ifndef RUNTIME_EMU_PRIV_H
 #define RUNTIME_EMU_PRIV_H
@@ -10,23 +10,16 @@
 #include "base/core/vec.h"
 #include "base/sys/proc.h"
 #include "runtime/device/device.h"
-#include "runtime/emu/emu_fiber.h"
-#include "runtime/emu/include/emu_abi.h"
+#include "runtime/emu/emu_sched.h"
 
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
-	PM_EMU_MAX_THREADS = 1024,        /* of a block */
-	PM_EMU_MAX_STATIC = 48 * 1024,    /* static shared memory of a kernel */
-	PM_EMU_MAX_SMEM = 227 * 1024,     /* static and dynamic shared memory of a block */
-	PM_EMU_MAX_ARGS = 128,            /* of a launch */
-	PM_EMU_GUARD = 64 * 1024,         /* inaccessible bytes on both sides of a buffer */
-	PM_EMU_ALIGN = 16,                /* of a buffer's start */
-	PM_EMU_MAX_ARGV = 60,             /* arguments of the compiler, */
-	PM_EMU_KEEP = 3,                  /* of which so many are made for it */
-	PM_EMU_PATTERN = (int)0xffc5ffc5, /* fills slack: NaN as f32, f16 and bf16 */
+	PM_EMU_GUARD = 64 * 1024, /* inaccessible bytes on both sides of a buffer */
+	PM_EMU_MAX_ARGV = 60,     /* arguments of the compiler, */
+	PM_EMU_KEEP = 3,          /* of which so many are made for it */
 };
 
 /* --- emu_buf.c: memory that ends at an inaccessible page ------------------------------------------- */
@@ -51,8 +44,6 @@ PmStatus pm__emu_buf_lock(PmEmuBuf *b, int locked, PmErr *err);
 int64_t pm__emu_buf_damage(const PmEmuBuf *b);
 /* 1 when the address lies in the buffer or in the guards around it. */
 int pm__emu_buf_covers(const PmEmuBuf *b, const void *addr);
-/* Fills n bytes with a pattern. */
-void pm__emu_poison(unsigned char *p, size_t n, uint32_t pattern);
 
 /* --- emu_scan.c: what must be known or changed before compiling -------------------------------------- */
 
@@ -89,11 +80,6 @@ void pm__emu_work_close(PmEmuWork *w); /* after a failed open too */
  * ran, however it ended. */
 PmStatus pm__emu_cxx(const PmEmuBuilder *b, const PmEmuWork *w, const char *const *args, const PmStr *in,
 		     PmProcResult *r, PmErr *err);
-
-/* --- emu_object.c: what a compiled kernel may hold ----------------------------------------------------- */
-
-/* PM_E_INVALID when loading the object would run code of it, or when it needs more than libm. */
-PmStatus pm__emu_object_check(const char *path, const char *label, PmErr *err);
 
 /* --- emu_build.c: source to shared object, cached ---------------------------------------------------- */
 
@@ -141,18 +127,8 @@ void pm__emu_head_make(const PmEmuBuilder *b, PmEmuMode as);
 
 /* --- emu_run.c: one launch --------------------------------------------------------------------------- */
 
-typedef struct PmEmuThread {
-	PmFiber *fiber; /* while it waits */
-	unsigned long long value, result;
-	const char *file;
-	uint32_t mask;
-	int arg, line;
-	uint8_t state, op;
-} PmEmuThread;
-
 typedef struct PmEmuRaces PmEmuRaces;     /* emu_race.c */
 typedef struct PmEmuCounter PmEmuCounter; /* emu_count.c */
-enum { PM_EMU_WHERE = 128 };
 
 typedef struct PmEmuFault {
 	int signal; /* 0 = none */
@@ -162,39 +138,17 @@ typedef struct PmEmuFault {
 } PmEmuFault;
 
 typedef struct PmEmuRun {
-	const PmEmuModule *module;
-	const PmEmuEntry *entry;
-	void *const *args;
-	const char *label;
-	unsigned char *dyn; /* dynamic shared memory and its bytes */
+	PmEmuSched s; /* first: pm__emu_run_of; s.dyn has smem bytes */
 	uint32_t smem;
 	uint32_t fresh;  /* what shared memory holds when a block begins */
 	uint64_t order;  /* changes in which direction threads of a block take turns */
 	size_t n_chosen; /* blocks that run, by number; 0 = all */
 	uint64_t chosen[PM_SAMPLED_MOST];
-
-	int n, next, done; /* threads of the block: all, started, ended */
-	int step;          /* +1 or -1: in which direction threads start */
-	int cur;           /* the running thread */
-	PmEmuThread t[PM_EMU_MAX_THREADS];
-	PmEmu3 index[PM_EMU_MAX_THREADS];
-	int queue[PM_EMU_MAX_THREADS], head, ready; /* threads that may go on, oldest first */
-	uint32_t live[PM_EMU_MAX_THREADS / 32], waiting[PM_EMU_MAX_THREADS / 32]; /* lanes of each warp */
-	unsigned char lanes[PM_EMU_MAX_THREADS][PM_EMU_SHARE];                    /* what they share */
-	int arrived, votes, bar_kind, bar_line;                                   /* the block's barrier */
-	const char *bar_file;
-
-	PmFiber *main, *fiber; /* the caller; who runs */
-	PM_VEC(PmFiber *) fibers;
-	PM_VEC(PmFiber *) idle;
-	int failed;
 	PmEmuFault fault;
 	PmEmuRaces *races;                /* of the module; NULL = accesses are not watched */
 	PmEmuCounter *counter;            /* of the module; NULL = it is not counted */
-	void (*full)(struct PmEmuRun *r); /* the running thread waits until it has room to tell more */
 	PmPrint *print;                   /* of the device; NULL = kernels do not print */
 	char printer[PM_EMU_WHERE + 256]; /* who printed last */
-	PmErr err;
 } PmEmuRun;
 
 PmEmuRun *pm__emu_run_new(void);
@@ -202,14 +156,11 @@ void pm__emu_run_free(PmEmuRun *r);
 /* Runs all blocks, or the chosen ones. A fault is left in r->fault for the caller, who knows the buffers
  * (PM_E_DEVICE). */
 PmStatus pm__emu_run(PmEmuRun *r, const uint32_t grid[3], const uint32_t block[3], PmErr *err);
-/* Ends the launch from inside a kernel: "Kernel 'x' (entry 'y') <text>". Does not return. */
-void pm__emu_fail(PmEmuRun *r, PmStatus st, const char *fmt, ...) PM_PRINTF(3, 4);
-/* Ends the launch from inside the kernel; the error is in r->err. */
-void pm__emu_give_up(PmEmuRun *r);
-/* The launch that this thread is in; NULL outside of one. */
-extern _Thread_local PmEmuRun *pm__emu_current;
-/* "block (0,0,0) thread (5,0,0)" of the running thread. */
-const char *pm__emu_where(const PmEmuRun *r, char out[PM_EMU_WHERE]);
+/* The run of a scheduler; NULL of NULL. */
+static inline PmEmuRun *pm__emu_run_of(PmEmuSched *s)
+{
+	return (PmEmuRun *)s;
+}
 
 /* --- emu_print.c: printf of a kernel ---------------------------------------------------------------------
  */

@@ -95,11 +95,11 @@ static void say_place(const PmEmuRaces *w, const unsigned char *p, char *out, si
 static void report(PmEmuRun *r, const unsigned char *p, int other, const char *how)
 {
 	char place[96];
-	PmEmu3 a = r->index[other], b = r->index[r->cur];
+	PmEmu3 a = r->s.index[other], b = r->s.index[r->s.cur];
 
 	say_place(r->races, p, place, sizeof place);
 	pm__emu_fail(
-		r, PM_E_RACE,
+		&r->s, PM_E_RACE,
 		"has a race: threads (%u,%u,%u) and (%u,%u,%u) of a block %s %s without a __syncthreads() "
 		"between them.",
 		a.x, a.y, a.z, b.x, b.y, b.z, how, place);
@@ -115,7 +115,7 @@ void pm__emu_race_settle(PmEmuRun *r)
 	w->at = NULL;
 	if (memcmp(at, w->was, w->n) == 0)
 		return;
-	r->cur = w->by;
+	r->s.cur = w->by;
 	report(r, at, w->other, w->other_wrote ? "both write" : "write and read");
 }
 
@@ -124,11 +124,11 @@ void pm__emu_race_settle(PmEmuRun *r)
 /* Whether an access by thread `who` at that time is ordered before one of the running thread now. */
 static int ordered(const PmEmuRun *r, const PmEmuRaces *w, int who, uint32_t barriers, uint32_t collectives)
 {
-	return barriers != w->barriers || who == r->cur ||
-	       (who < PM_EMU_MAX_THREADS && who / 32 == r->cur / 32 &&
-		collectives != w->collectives[r->cur / 32]) ||
-	       (who >= WARP && who < MANY && who - WARP == r->cur / 32 &&
-		collectives != w->collectives[r->cur / 32]);
+	return barriers != w->barriers || who == r->s.cur ||
+	       (who < PM_EMU_MAX_THREADS && who / 32 == r->s.cur / 32 &&
+		collectives != w->collectives[r->s.cur / 32]) ||
+	       (who >= WARP && who < MANY && who - WARP == r->s.cur / 32 &&
+		collectives != w->collectives[r->s.cur / 32]);
 }
 
 /* A thread that read the byte and that thread `me` races with: not itself, and of another warp where several
@@ -151,7 +151,7 @@ static int is_of_warp(int who, int warp)
  * on: who is not ordered behind this one is not behind those either. */
 static void note_read(const PmEmuRun *r, const PmEmuRaces *w, Cell *c)
 {
-	int me = r->cur, warp = me / 32, mine = is_of_warp(c->reader, warp);
+	int me = r->s.cur, warp = me / 32, mine = is_of_warp(c->reader, warp);
 
 	if (c->read != w->barriers || c->reader == me || (mine && c->warp_read != w->collectives[warp])) {
 		c->reader = c->seen[0] = (uint16_t)me;
@@ -173,7 +173,7 @@ static void wait_for_effect(PmEmuRun *r, PmEmuRaces *w, const unsigned char *p, 
 	w->at = p;
 	w->n = n < sizeof w->was ? n : (unsigned)sizeof w->was;
 	memcpy(w->was, p, w->n);
-	w->by = r->cur;
+	w->by = r->s.cur;
 	w->other = other;
 	w->other_wrote = wrote;
 }
@@ -198,10 +198,10 @@ static void note_write(PmEmuRun *r, PmEmuRaces *w, Cell *c, const unsigned char 
 	if (!w->at && !ordered(r, w, c->writer, c->written, c->warp_written))
 		wait_for_effect(r, w, p, n, c->writer, 1);
 	if (!w->at && !ordered(r, w, c->reader, c->read, c->warp_read))
-		wait_for_effect(r, w, p, n, other_reader(c, r->cur), 0);
-	c->writer = (uint16_t)r->cur;
+		wait_for_effect(r, w, p, n, other_reader(c, r->s.cur), 0);
+	c->writer = (uint16_t)r->s.cur;
 	c->written = w->barriers;
-	c->warp_written = w->collectives[r->cur / 32];
+	c->warp_written = w->collectives[r->s.cur / 32];
 }
 
 /* What most accesses are: to a whole word, which nobody touched since the last barrier but in the same way. 0
@@ -209,7 +209,7 @@ static void note_write(PmEmuRun *r, PmEmuRaces *w, Cell *c, const unsigned char 
 static inline int quick(const PmEmuRun *r, PmEmuRaces *w, const unsigned char *p, int write)
 {
 	ptrdiff_t at = place_of(w, p);
-	int me = r->cur;
+	int me = r->s.cur;
 	Cell *c;
 
 	if (at < 0 || w->part[at / WORD] != 2)
@@ -237,7 +237,7 @@ __attribute__((noinline)) static void look(PmEmuRun *r, PmEmuRaces *w, const uns
 	unsigned step;
 
 	if (in_gap(w, p, n))
-		pm__emu_fail(r, PM_E_OOB,
+		pm__emu_fail(&r->s, PM_E_OOB,
 			     "%s shared memory outside its __shared__ arrays, beside one of them.",
 			     write ? "wrote" : "read");
 	for (; i < n; i += step) {
@@ -259,7 +259,7 @@ __attribute__((noinline)) static void look(PmEmuRun *r, PmEmuRaces *w, const uns
 
 static void on_access(const void *address, unsigned n, int write)
 {
-	PmEmuRun *r = pm__emu_current;
+	PmEmuRun *r = pm__emu_run_of(pm__emu_running);
 	PmEmuRaces *w = r ? r->races : NULL;
 	const unsigned char *p = address;
 	unsigned i = 0;

@@ -95,6 +95,12 @@ PmStatus pm_onnx_inputs_to_bind(const void *p, size_t n, char names[][128], size
 PmStatus pm_onnx_export(const PmGraph *g, const char *path, PmErr *err);
 PmStatus pm_onnx_export_mem(const PmGraph *g, PmStr *out, PmErr *err);
 
+/* Calls on_kernel for each Kernel node of g, and of graphs that its nodes hold, with the name of the function
+ * that the node is a call of in a file that pm_onnx_export writes. Nodes with equal bodies and sources have
+ * the same name. `name` lives as long as the call. */
+typedef void PmOnnxKernelFn(void *arg, const PmGraph *g, PmNode n, const char *name);
+PmStatus pm_onnx_kernels(const PmGraph *g, PmOnnxKernelFn *on_kernel, void *arg, PmErr *err);
+
 typedef struct PmOnnxFillOpts {
 	int external; /* weights into PATH.data; otherwise only when the model would pass 2 GiB */
 	void (*on_bytes)(void *arg, const char *name, int64_t done, int64_t total); /* or NULL */

@@ -300,21 +300,21 @@ static PmStatus fill_model(PmExport *x, Onnx__ModelProto *m, PmErr *err)
 	return st;
 }
 
-PmStatus pm_onnx_export_mem(const PmGraph *g, PmStr *out, PmErr *err)
+/* The model as messages, appended to *out as bytes when that is not NULL. */
+static PmStatus export_model(const PmGraph *g, PmExportFunctions *functions, PmStr *out, PmErr *err)
 {
 	PmExportDomains domains = { NULL, 0, 0 };
-	PmExportFunctions functions = { NULL, { NULL, 0, 0 }, { NULL, 0, 0 } };
-	PmExport x = { .arena = pm_arena_new(0), .g = g, .domains = &domains, .functions = &functions };
+	PmExport x = { .arena = pm_arena_new(0), .g = g, .domains = &domains, .functions = functions };
 	Onnx__ModelProto m;
 	PmStatus st = fill_model(&x, &m, err);
-	size_t n = st ? 0 : onnx__model_proto__get_packed_size(&m);
+	size_t n = st || !out ? 0 : onnx__model_proto__get_packed_size(&m);
 
 	if (n > MAX_MODEL)
 		st = pm_err(
 			err, PM_E_LIMIT,
 			"The model takes %zu bytes and ONNX files hold at most %zu; export a smaller graph.",
 			n, MAX_MODEL);
-	if (!st) {
+	if (!st && out) {
 		uint8_t *buf = pm_xmalloc(n ? n : 1);
 
 		onnx__model_proto__pack(&m, buf);
@@ -322,11 +322,25 @@ PmStatus pm_onnx_export_mem(const PmGraph *g, PmStr *out, PmErr *err)
 		free(buf);
 	}
 	PM_VEC_RELEASE(&domains);
-	PM_VEC_RELEASE(&functions.v);
-	PM_VEC_RELEASE(&functions.meta);
-	pm_intern_free(functions.names);
+	PM_VEC_RELEASE(&functions->v);
+	PM_VEC_RELEASE(&functions->meta);
+	pm_intern_free(functions->names);
 	pm_arena_free(x.arena);
 	return st;
+}
+
+PmStatus pm_onnx_export_mem(const PmGraph *g, PmStr *out, PmErr *err)
+{
+	PmExportFunctions functions = { .names = NULL };
+
+	return export_model(g, &functions, out, err);
+}
+
+PmStatus pm_onnx_kernels(const PmGraph *g, PmOnnxKernelFn *on_kernel, void *arg, PmErr *err)
+{
+	PmExportFunctions functions = { .on_kernel = on_kernel, .arg = arg };
+
+	return export_model(g, &functions, NULL, err);
 }
 
 PmStatus pm_onnx_export(const PmGraph *g, const char *path, PmErr *err)

@@ -209,6 +209,8 @@ PmStatus pm__export_kernel(PmExport *x, PmNode n, Onnx__NodeProto *np, PmErr *er
 			    PM_ONNX_MAX_KERNEL_TEXT >> 20);
 	if (!st)
 		np->op_type = add_function(x, f, &meta);
+	if (!st && x->functions->on_kernel)
+		x->functions->on_kernel(x->functions->arg, x->g, n, np->op_type);
 	pm_str_release(&meta);
 	return st;
 }

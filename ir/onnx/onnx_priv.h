@@ -387,6 +387,8 @@ typedef struct PmExportFunctions {
 	PmIntern *names; /* NULL: there is none yet */
 	PM_VEC(Onnx__FunctionProto *) v;
 	PM_VEC(Onnx__StringStringEntryProto *) meta; /* of each */
+	PmOnnxKernelFn *on_kernel;                   /* told of each call; NULL = nobody */
+	void *arg;
 } PmExportFunctions;
 
 typedef struct PmExport {

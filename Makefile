@@ -25,7 +25,10 @@ MAKEFLAGS += --no-builtin-rules
 LIB_DIRS := base ir simplify extract dataset matcher runtime integrity bench draw app
 # Files of folders and of two levels below them: $(call below,ir bench,*.c).
 below    = $(foreach d,$(1),$(wildcard $(d)/$(2) $(d)/*/$(2) $(d)/*/*/$(2)))
-LIB_SRC  := $(call below,$(LIB_DIRS),*.c)
+LIB_SRC  := $(call below,$(LIB_DIRS),*.c) ort/kernels.c rt/sha256.c
+# libpassmith_ort, for ONNX Runtime: its own files, and the few of the rest that it needs. Nothing here may need more than libc.
+ORT_SRC  := $(wildcard ort/*.c) rt/sha256.c $(addprefix base/core/,arena.c clean.c elf.c err.c str.c) \
+	$(addprefix runtime/emu/,emu_entry.c emu_fail.c emu_fiber.c emu_object.c emu_sched.c) $(wildcard runtime/host/*.c)
 CLI_SRC  := $(filter-out cli/host/%,$(call below,cli,*.c))
 # The program that runs passes, started by passmith.
 HOST_SRC := $(wildcard cli/host/*.c)
@@ -36,7 +39,7 @@ PASS_DIR := $(filter-out common library,$(patsubst passes/%/,%,$(wildcard passes
 DIR_CU   := $(wildcard $(PASS_DIR:%=passes/%/*.cu))
 KERNELS  := $(wildcard runtime/kernels/*/*.cu)
 MODELS   := $(wildcard models/*.gpt)
-HEADERS  := $(call below,$(LIB_DIRS) include cli tests/lib,*.h)
+HEADERS  := $(call below,$(LIB_DIRS) include cli ort rt tests/lib,*.h)
 # Test programs by folder; other .c files in tests/plugin and tests/adversarial/passes are passes that the tests load.
 TEST_DIRS    := unit conform plugin agent adversarial gpu
 TEST_SRC     := $(call below,$(TEST_DIRS:%=tests/%),test_*.c)
@@ -126,6 +129,8 @@ FUZZ     := $(patsubst %.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCH    := $(patsubst %.c,$(BUILD)/%,$(BENCH_SRC))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(BUILD)/libfuzzer/%,$(FUZZ_SRC))
 LIB      := $(BUILD)/libpassmith.a
+ORT_OBJ  := $(ORT_SRC:%.c=$(BUILD)/obj-so/%.o)
+ORT      := $(BUILD)/libpassmith_ort.so
 CLI      := $(if $(CLI_SRC),$(BUILD)/passmith)
 HOST     := $(BUILD)/passmith-host
 ONNX     := $(if $(CLI_SRC),$(patsubst models/%.gpt,$(BUILD)/models/%.onnx,$(MODELS)))
@@ -144,12 +149,12 @@ endif
 .PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill check-cluster check-mcp check-slurm check-report bench-integrity bench-judge bench-eval bench-eval-many bench-clock bench-import bench-extract check-gpu check-atif check-ort bundle golden-update fuzz gen fmt check-fmt check-spdx \
 	check-layers check-cycles check-headers check-clang check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
-all: $(LIB) $(CLI) $(HOST) $(PASSES) $(TESTS) $(TEST_SO) $(MACHINE) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
+all: $(LIB) $(CLI) $(HOST) $(ORT) $(PASSES) $(TESTS) $(TEST_SO) $(MACHINE) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
 
 lib: $(LIB)
-tests: $(TESTS) $(TEST_SO) $(MACHINE) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
+tests: $(ORT) $(TESTS) $(TEST_SO) $(MACHINE) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
 # What tests/run.sh needs for tests/unit and tests/fuzz.
-unit: $(filter $(BUILD)/tests/unit/%,$(TESTS)) $(TEST_SO) $(MACHINE) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
+unit: $(ORT) $(filter $(BUILD)/tests/unit/%,$(TESTS)) $(TEST_SO) $(MACHINE) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
 passes: $(PASSES)
 models: $(ONNX)
 
@@ -232,6 +237,16 @@ $(BUILD)/obj/gen/%.o: $(GEN)/%.c $(BUILD)/flags
 $(LIB): $(LIB_OBJ) $(GEN_OBJ)
 	@rm -f $@
 	$(call Q,AR)ar rcs $@ $^
+
+# Sources of libraries that others load: position-independent, and nothing is seen but what a map names.
+$(BUILD)/obj-so/%.o: %.c $(BUILD)/flags | $(GEN_H)
+	@mkdir -p $(@D)
+	$(call Q,CC)$(CC) $(PM_CPPFLAGS) $(CPPFLAGS) $(PM_CFLAGS) -fPIC -fvisibility=hidden $(WARN) $(CFLAGS) -c $< -o $@
+
+# nodelete: what it has registered must outlive the handle by which it was loaded.
+$(ORT): $(ORT_OBJ) ort/passmith_ort.map
+	$(call Q,LINK)$(CC) -shared $(PM_LDFLAGS) $(LDFLAGS) -Wl,-soname,$(@F) -Wl,--version-script=ort/passmith_ort.map \
+		-Wl,-z,relro,-z,now,-z,nodelete $(if $(SAN),,-Wl,--no-undefined) -o $@ $(ORT_OBJ) -Wl,--as-needed -lm -ldl -lpthread
 
 $(BUILD)/passmith: $(CLI_OBJ) $(LIB)
 	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) -o $@ $^ $(PM_LIBS)
@@ -425,7 +440,7 @@ check-clang: $(GEN_H) $(PASS_INC) ## fails when clang warns of a C file or canno
 	@CLANG='$(CLANG)' CFLAGS='$(filter-out -MMD -MP,$(PM_CPPFLAGS)) -I$(GEN)/passes -std=c11 $(PASS_WARN) $(CPPFLAGS)' \
 		tools/check/check-clang.sh $(TEST_PASS) $(wildcard exemplars/*.c)
 	@CLANG='$(CLANG)' CFLAGS='$(filter-out -MMD -MP,$(PM_CPPFLAGS)) -std=c11 $(WARN) $(CPPFLAGS)' tools/check/check-clang.sh $(LIB_SRC) $(CLI_SRC) \
-		$(HOST_SRC) $(TEST_LIB_SRC) $(TEST_SRC) $(TIME_SRC) $(FUZZ_SRC) $(BENCH_SRC) tests/fuzz/replay_main.c
+		$(filter ort/% rt/%,$(ORT_SRC)) $(HOST_SRC) $(TEST_LIB_SRC) $(TEST_SRC) $(TIME_SRC) $(FUZZ_SRC) $(BENCH_SRC) tests/fuzz/replay_main.c
 
 check-api: ## fails when a public header declares a function without a comment
 	@tools/check/check-api.sh
@@ -459,5 +474,5 @@ help: ## this list
 	@echo "DEV=1 turns warnings into errors; SAN=... builds with sanitizers; HOSTILE=1 makes memory move and"
 	@echo "freed bytes change; CUDA=0 ignores CUDA headers. Use another BUILD folder for each combination."
 
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(TEST_LIB) $(GEN_OBJ) $(call obj,$(TEST_SRC) $(TIME_SRC) $(FUZZ_SRC) $(BENCH_SRC)) \
+-include $(patsubst %.o,%.d,$(ORT_OBJ) $(LIB_OBJ) $(CLI_OBJ) $(TEST_LIB) $(GEN_OBJ) $(call obj,$(TEST_SRC) $(TIME_SRC) $(FUZZ_SRC) $(BENCH_SRC)) \
 	$(BUILD)/obj/tests/fuzz/replay_main.o) $(call pass_dep,$(PASSES) $(TEST_SO))

@@ -11,8 +11,11 @@
 #include "cli/cmds.h"
 
 #include "app/apply/apply_store.h"
+#include "app/apply/ort_kernels.h"
 #include "app/bank/use.h"
 #include "base/sys/io.h"
+#include "base/sys/pool.h"
+#include "cli/arch_list.h"
 #include "ir/core/kernel.h"
 #include "runtime/device/probe.h"
 
@@ -26,10 +29,12 @@ enum { TOP = 10 /* regions that the text shows */ };
 
 typedef struct Args {
 	const char *model, *folder, *out, *db;
-	const char *bank, *lock, *arch;
+	const char *bank, *lock, *kernels, *arch_text;
 	PmStrList given;
 	double deadline;
 	int plain, any_arch;
+	PmArchList archs;
+	PmOrtWritten written;
 	cJSON *locked;       /* owned: what --lock says */
 	PM_VEC(char *) pass; /* owned */
 } Args;
@@ -70,6 +75,14 @@ static void put_json(const Args *args, const PmApply *a, const PmBankUse *u)
 	cJSON_AddStringToObject(o, "out", args->out);
 	if (args->bank)
 		cJSON_AddItemToObject(o, "bank", pm_bank_use_json(u));
+	if (args->kernels) {
+		cJSON *k = cJSON_AddObjectToObject(o, "ort_kernels");
+
+		cJSON_AddStringToObject(k, "out", args->kernels);
+		pm_json_add_i64(k, "kernels", (int64_t)args->written.n_kernels);
+		pm_json_add_i64(k, "sources", (int64_t)args->written.n_sources);
+		pm_json_add_i64(k, "bytes", args->written.bytes);
+	}
 	pm_cli_put_json(o);
 }
 
@@ -125,6 +138,9 @@ static void put_text(const Args *args, const PmApply *a)
 	}
 	printf("%s: %lld places rewritten, %zu nodes became %zu\n", args->out, (long long)a->applied,
 	       a->regions.n_before, a->regions.n_after);
+	if (args->kernels)
+		printf("%s: %zu kernels of %zu sources compiled, %.1f MB\n", args->kernels,
+		       args->written.n_kernels, args->written.n_sources, (double)args->written.bytes / 1e6);
 	if (!a->planned) {
 		printf("launches and bytes are not known: %s\n", a->why_not);
 		return;
@@ -213,6 +229,13 @@ static PmStatus run(Args *args, PmApply *a, PmErr *err)
 	return st ? st : write_model(args, a, args->out, err);
 }
 
+static PmStatus write_kernels(Args *args, const PmApply *a, PmErr *err)
+{
+	PmOrtArchs archs = { args->archs.emu, args->archs.cc, args->archs.n_cc, pm_cpu_count() };
+
+	return pm_ort_kernels_make(a->after, &archs, args->kernels, &args->written, err);
+}
+
 /* ---- with a bank ---- */
 
 /* The architecture that is asked for, else that of this machine's GPU; 0 = there is none. */
@@ -223,11 +246,9 @@ static int arch_of(const Args *args)
 	const PmFound *gpu;
 	const char *cc;
 	int n, major = 0, minor = 0;
-	int64_t given = 0;
 
-	if (args->arch)
-		return pm_parse_i64(args->arch + (strncmp(args->arch, "sm_", 3) ? 0 : 3), &given) ? (int)given
-												  : 0;
+	if (args->arch_text)
+		return args->archs.n_cc ? args->archs.cc[0] : 0;
 	n = pm_probe_some(wanted, found);
 	gpu = pm_probe_find(found, n, "GPU");
 	cc = gpu && gpu->found ? strstr(gpu->version, "compute capability ") : NULL;
@@ -313,10 +334,22 @@ static PmStatus run_bank(Args *args, PmBankUse *u, PmErr *err)
 
 /* ---- arguments ---- */
 
-static int check_args(const PmCmd *cmd, const Args *a, const PmStrList *files)
+static int check_bank(const PmCmd *cmd, const Args *a)
 {
-	int passes = a->folder || a->given.list.n;
-	int64_t cc = 0;
+	if (!a->bank && (a->lock || a->any_arch))
+		return pm_cli_usage(cmd, "--lock and --any-arch go with --bank DIR.");
+	if (a->lock && (a->arch_text || a->any_arch || a->plain || a->kernels))
+		return pm_cli_usage(cmd, "--lock does what its file says: give no --arch, --any-arch, --plain and "
+					 "--ort-kernels with it.");
+	if (a->bank && a->archs.n_cc > 1)
+		return pm_cli_usage(cmd, "With --bank, --arch takes one architecture such as sm_90: passes are chosen "
+					 "by what was measured on it.");
+	return 0;
+}
+
+static int check_args(const PmCmd *cmd, Args *a, const PmStrList *files)
+{
+	int passes = a->folder || a->given.list.n, code;
 
 	if (files->list.n != 1 || !a->out || (!passes && !a->bank))
 		return pm_cli_usage(
@@ -324,16 +357,12 @@ static int check_args(const PmCmd *cmd, const Args *a, const PmStrList *files)
 	if (passes && a->bank)
 		return pm_cli_usage(
 			cmd, "--bank brings its own passes: give neither --pass nor --passes with it.");
-	if (!a->bank && (a->lock || a->arch || a->any_arch))
-		return pm_cli_usage(cmd, "--lock, --arch and --any-arch go with --bank DIR.");
-	if (a->lock && (a->arch || a->any_arch || a->plain))
-		return pm_cli_usage(
-			cmd,
-			"--lock does what its file says: give no --arch, --any-arch and --plain with it.");
-	if (a->arch &&
-	    (!pm_parse_i64(a->arch + (strncmp(a->arch, "sm_", 3) ? 0 : 3), &cc) || cc < 10 || cc > 999))
-		return pm_cli_usage(cmd, "--arch takes an architecture such as sm_90.");
-	return 0;
+	if (a->plain && a->kernels)
+		return pm_cli_usage(cmd, "--plain writes no kernels, so that --ort-kernels has none.");
+	if (a->arch_text && !a->kernels && !a->bank)
+		return pm_cli_usage(cmd, "--arch goes with --ort-kernels FILE or --bank DIR.");
+	code = pm_arch_list(cmd, a->arch_text, &a->archs);
+	return code ? code : check_bank(cmd, a);
 }
 
 static void finish(const Args *args, const PmApply *a, const PmBankUse *u)
@@ -365,6 +394,8 @@ static int work(Args *args)
 		a = &u.a;
 	if (!st)
 		st = args->bank ? run_bank(args, &u, &err) : run(args, a, &err);
+	if (!st && args->kernels && a->applied)
+		st = write_kernels(args, a, &err);
 	if (!st && db && a->after)
 		st = pm_apply_store(db, a, args->model, NULL, &err);
 	code = st ? pm_cli_fail(&err) : a->applied == 0 || cJSON_GetArraySize(u.changed) > 0;
@@ -386,9 +417,6 @@ int pm_cmd_apply(const PmCmd *cmd, int argc, char **argv)
 		  "a pass (may be given several times); these come first" },
 		{ "--bank", PM_OPT_STR, &args.bank,
 		  "instead: a bank (passmith bank); the regions that save most together are chosen" },
-		{ "--arch", PM_OPT_STR, &args.arch,
-		  "bank: choose by what was measured on this architecture, such as sm_90 (default: this "
-		  "machine's)" },
 		{ "--any-arch", PM_OPT_FLAG, &args.any_arch,
 		  "bank: what was measured on any architecture counts" },
 		{ "--lock", PM_OPT_STR, &args.lock,
@@ -396,6 +424,11 @@ int pm_cmd_apply(const PmCmd *cmd, int argc, char **argv)
 		{ "-o", PM_OPT_STR, &args.out, "where to write the model: .onnx, or text otherwise" },
 		{ "--plain", PM_OPT_FLAG, &args.plain,
 		  "write standard operators in the place of kernels, without their sources" },
+		{ "--ort-kernels", PM_OPT_STR, &args.kernels,
+		  "FILE  also compile the kernels, for ONNX Runtime to run (libpassmith_ort)" },
+		{ "--arch", PM_OPT_STR, &args.arch_text,
+		  "LIST  what --ort-kernels compiles for: emu (this CPU), sm_80, sm_90, ... (default emu); bank: "
+		  "choose by what was measured on this one (default: this machine's)" },
 		{ "--deadline", PM_OPT_NUM, &args.deadline, "seconds each pass may take (default 60)" },
 		{ "--db", PM_OPT_STR, &args.db, "database to store it in, for passmith report" },
 		{ 0 },

@@ -109,6 +109,7 @@ static const char *const lines[] = {
 	"mine --db @/w.db --top 1 --show 1",
 	"mine --db @/w.db --top 1 -o @/mined",
 	"apply models/llama_block.gpt --pass %/passes/silu.so -o @/f.onnx",
+	"apply models/llama_block.gpt --pass %/passes/silu.so -o @/f.onnx --ort-kernels @/f.kernels",
 	"apply models/llama_block.gpt --passes %/passes -o @/g.onnx",
 	"task from models/llama_block.gpt --db @/bank.db --shapes 1",
 	"eval 1 --db @/bank.db --pass %/passes/silu.so --hidden 0 --weak-sandbox",

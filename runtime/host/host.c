@@ -149,24 +149,36 @@ static PmStatus write_all(int fd, const unsigned char *p, size_t n)
 	return PM_OK;
 }
 
-/* A loader takes two files of one name for one file, and a descriptor's number comes again: the number of the
- * load is in the name, as slashes with a dot before them and without. */
-static void path_of(int fd, uint32_t number, char out[128])
-{
-	size_t n = (size_t)snprintf(out, 128, "/proc/self/fd/");
+enum { PATH = 256 };
 
-	for (int i = 0; i < 32; i++) {
-		if (number >> i & 1)
+static size_t add_bits(char *out, uint64_t v, int bits)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < bits; i++) {
+		if (v >> i & 1)
 			out[n++] = '.';
 		out[n++] = '/';
 	}
-	snprintf(out + n, 128 - n, "%d", fd);
+	return n;
+}
+
+/* A loader takes two files of one name for one file, and a descriptor's number comes again: the number of the
+ * load is in the name, as slashes with a dot before them and without. So is an address of this code, which
+ * may be in several libraries of the process: each counts for itself. */
+static void path_of(int fd, uint32_t number, char out[PATH])
+{
+	size_t n = (size_t)snprintf(out, PATH, "/proc/self/fd/");
+
+	n += add_bits(out + n, (uint64_t)(uintptr_t)&all >> 4, 44);
+	n += add_bits(out + n, number, 32);
+	snprintf(out + n, PATH - n, "%d", fd);
 }
 
 static PmStatus load_copy(const PmHostModule *m, uint32_t number, Copy **out, PmErr *err)
 {
 	int fd = memfd_create("passmith-kernel", MFD_CLOEXEC);
-	char path[128];
+	char path[PATH];
 	Copy c = { 0 };
 
 	if (fd < 0 || write_all(fd, m->object, m->n)) {

@@ -123,13 +123,15 @@ TESTS    := $(patsubst %.c,$(BUILD)/%,$(TEST_SRC) $(TIME_SRC))
 TEST_SO  := $(patsubst %.c,$(BUILD)/%.so,$(TEST_PASS))
 # Libraries of GPUs that are made up, under the names by which the program opens the real ones.
 MACHINE  := $(addprefix $(BUILD)/tests/machine/,libcuda.so.1 libnvrtc.so libnvidia-ml.so.1)
+# A driver whose GPU is this processor, for libpassmith_ort.
+ORT_CUDA := $(BUILD)/tests/machine/ort/libcuda.so.1
 # Objects that may not be loaded: each names, after "build:", what to link it with.
 BAD_ELF  := $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/adversarial/elf/*.c))
 FUZZ     := $(patsubst %.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCH    := $(patsubst %.c,$(BUILD)/%,$(BENCH_SRC))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(BUILD)/libfuzzer/%,$(FUZZ_SRC))
 LIB      := $(BUILD)/libpassmith.a
-ORT_OBJ  := $(ORT_SRC:%.c=$(BUILD)/obj-so/%.o)
+ORT_OBJ  := $(ORT_SRC:%.c=$(BUILD)/obj-rt/%.o)
 ORT      := $(BUILD)/libpassmith_ort.so
 CLI      := $(if $(CLI_SRC),$(BUILD)/passmith)
 HOST     := $(BUILD)/passmith-host
@@ -149,12 +151,12 @@ endif
 .PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill check-cluster check-mcp check-slurm check-report bench-integrity bench-judge bench-eval bench-eval-many bench-clock bench-import bench-extract check-gpu check-atif check-ort bundle golden-update fuzz gen fmt check-fmt check-spdx \
 	check-layers check-cycles check-headers check-clang check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
-all: $(LIB) $(CLI) $(HOST) $(ORT) $(PASSES) $(TESTS) $(TEST_SO) $(MACHINE) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
+all: $(LIB) $(CLI) $(HOST) $(ORT) $(PASSES) $(TESTS) $(TEST_SO) $(MACHINE) $(ORT_CUDA) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
 
 lib: $(LIB)
-tests: $(ORT) $(TESTS) $(TEST_SO) $(MACHINE) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
+tests: $(ORT) $(TESTS) $(TEST_SO) $(MACHINE) $(ORT_CUDA) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
 # What tests/run.sh needs for tests/unit and tests/fuzz.
-unit: $(ORT) $(filter $(BUILD)/tests/unit/%,$(TESTS)) $(TEST_SO) $(MACHINE) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
+unit: $(ORT) $(filter $(BUILD)/tests/unit/%,$(TESTS)) $(TEST_SO) $(MACHINE) $(ORT_CUDA) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
 passes: $(PASSES)
 models: $(ONNX)
 
@@ -238,8 +240,8 @@ $(LIB): $(LIB_OBJ) $(GEN_OBJ)
 	@rm -f $@
 	$(call Q,AR)ar rcs $@ $^
 
-# Sources of libraries that others load: position-independent, and nothing is seen but what a map names.
-$(BUILD)/obj-so/%.o: %.c $(BUILD)/flags | $(GEN_H)
+# The same sources as position-independent code that shows nothing of itself but what the public header declares.
+$(BUILD)/obj-rt/%.o: %.c $(BUILD)/flags | $(GEN_H)
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(PM_CPPFLAGS) $(CPPFLAGS) $(PM_CFLAGS) -fPIC -fvisibility=hidden $(WARN) $(CFLAGS) -c $< -o $@
 
@@ -278,6 +280,11 @@ $(BUILD)/tests/machine/libnvidia-ml.so.1: tests/machine/fake_nvml.c
 $(MACHINE): tests/machine/fake.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) -std=c11 -D_GNU_SOURCE -O1 -fPIC -shared $(WARN) -I . -o $@ $(filter %.c,$^)
+
+$(ORT_CUDA): $(addprefix $(BUILD)/obj-rt/tests/machine/,emu_cuda.o ort_cuda.o) \
+		$(filter $(BUILD)/obj-rt/base/% $(BUILD)/obj-rt/runtime/%,$(ORT_OBJ))
+	@mkdir -p $(@D)
+	$(call Q,LINK)$(CC) -shared $(PM_LDFLAGS) $(LDFLAGS) -Wl,-soname,libcuda.so.1 -o $@ $^ -lm -ldl -lpthread
 
 $(BUILD)/models/%.onnx: models/%.gpt $(BUILD)/passmith
 	@mkdir -p $(@D)

@@ -105,13 +105,14 @@ static PmStatus need_driver(PmErr *err)
 	return st;
 }
 
-static PmStatus fail(const PmOrtKernel *k, const char *what, int error, PmErr *err)
+/* `what` it cannot do, and with which kernel; NULL = none in particular. */
+static PmStatus fail(const char *what, const PmOrtKernel *k, int error, PmErr *err)
 {
 	const char *name = NULL;
 
 	if (driver.error_name(error, &name) != 0 || !name)
 		name = "an unknown error";
-	return pm_err(err, PM_E_DEVICE, "The GPU cannot %s%s%s%s (%s).", what, k ? " of kernel '" : "",
+	return pm_err(err, PM_E_DEVICE, "The GPU cannot %s%s%s%s (%s).", what, k ? " kernel '" : "",
 		      k ? k->label : "", k ? "'" : "", name);
 }
 
@@ -178,7 +179,7 @@ static PmStatus load_module(PmOrtLoaded *l, const PmOrtKernel *k, CuCtx *ctx, Cu
 	rc = rc ? rc : driver.device_attr(&major, CC_MAJOR, device);
 	rc = rc ? rc : driver.device_attr(&minor, CC_MINOR, device);
 	if (rc)
-		return fail(NULL, "say what it is", rc, err);
+		return fail("say what it is", NULL, rc, err);
 	st = choose(&l->all, k, (uint32_t)(major * 10 + minor), &number, err);
 	if (st)
 		return st;
@@ -192,7 +193,7 @@ static PmStatus load_module(PmOrtLoaded *l, const PmOrtKernel *k, CuCtx *ctx, Cu
 		free(image);
 		if (rc) {
 			free(m);
-			return fail(k, "load the machine code", rc, err);
+			return fail("load", k, rc, err);
 		}
 		m->ctx = ctx;
 		m->next = l->module[number];
@@ -213,7 +214,7 @@ static PmStatus load_kernel(PmOrtLoaded *l, const PmOrtKernel *k, CuCtx *ctx, Pm
 		if (!rc && k->launches[j].smem > FREE_SMEM)
 			rc = driver.fn_set_attr(out->fn[j], MAX_DYNAMIC_SMEM, (int)k->launches[j].smem);
 		if (rc)
-			st = fail(k, "prepare a launch", rc, err);
+			st = fail("prepare", k, rc, err);
 	}
 	return st;
 }
@@ -273,7 +274,7 @@ static PmStatus enter(void *stream, CuCtx **ctx, int *pushed, PmErr *err)
 		rc = driver.ctx_push(*ctx);
 		*pushed = !rc;
 	}
-	return rc ? fail(NULL, "use the stream that it is given", rc, err) : PM_OK;
+	return rc ? fail("use the stream that it is given", NULL, rc, err) : PM_OK;
 }
 
 static void leave(int pushed)
@@ -294,7 +295,7 @@ PmStatus pm__ort_gpu_device(void *stream, int *ordinal, PmErr *err)
 		return st;
 	rc = driver.ctx_device(ordinal);
 	leave(pushed);
-	return rc ? fail(NULL, "say which one it is", rc, err) : PM_OK;
+	return rc ? fail("say which one it is", NULL, rc, err) : PM_OK;
 }
 
 PmStatus pm__ort_gpu_run(PmOrtLoaded *l, const PmOrtCall *c, void *stream, PmErr *err)
@@ -318,7 +319,7 @@ PmStatus pm__ort_gpu_run(PmOrtLoaded *l, const PmOrtCall *c, void *stream, PmErr
 		rc = driver.launch(found->fn[j], n->grid[0], n->grid[1], n->grid[2], n->block[0], n->block[1],
 				   n->block[2], n->smem, stream, args.at, NULL);
 		if (rc)
-			st = fail(k, "launch", rc, err);
+			st = fail("launch", k, rc, err);
 	}
 	leave(pushed);
 	return st;

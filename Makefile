@@ -367,7 +367,7 @@ check-gpu: all ## the tests that need an NVIDIA GPU, and with one the passes' ta
 	@BUILD=$(BUILD) tools/check/check-gpu.sh
 
 # What the bundle holds besides the sources.
-BUNDLE_NEEDS := $(CLI) $(HOST) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/tests/unit/runtime/test_nvrtc $(BUILD)/tests/unit/passes/test_pass_library $(BUILD)/tests/adversarial/test_device $(BUILD)/tests/adversarial/test_timed $(BUILD)/tests/adversarial/test_siege_timed \
+BUNDLE_NEEDS := $(CLI) $(HOST) $(ORT) $(PASSES) $(ONNX) $(filter $(BUILD)/tests/gpu/% $(BUILD)/tests/unit/runtime/test_nvrtc $(BUILD)/tests/unit/passes/test_pass_library $(BUILD)/tests/adversarial/test_device $(BUILD)/tests/adversarial/test_timed $(BUILD)/tests/adversarial/test_siege_timed \
 	$(PASS_SO:$(BUILD)/passes/%.so=$(BUILD)/tests/unit/passes/test_pass_%),$(TESTS)) $(filter %_silu.so %/device_attacks.so %/timed_attacks.so %/siege_timed.so %/siege_interior.so,$(TEST_SO))
 
 bench-integrity: $(BENCH) $(HOST) $(PASSES) ## times an evaluation on emu and each layer around strangers' code
@@ -459,7 +459,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 INSTALL = BUILD='$(BUILD)' PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PASS_FLAGS='$(PASS_FLAGS)' tools/release/install.sh
 
-install: $(CLI) $(HOST) $(PASSES) $(ONNX) ## programs, SDK, passes, models, manual pages, completion into DESTDIR + PREFIX (/usr/local)
+install: $(CLI) $(HOST) $(ORT) $(PASSES) $(ONNX) ## programs, libraries, SDK, passes, models, manual pages, completion into DESTDIR + PREFIX (/usr/local)
 	@$(INSTALL) install
 
 uninstall: ## removes what install put there

@@ -28,6 +28,7 @@ put()
 
 put "$build/passmith" "$out"
 put "$build/passmith-host" "$out"
+put "$build/libpassmith_ort.so" "$out"
 programs=("$out/passmith" "$out/passmith-host")
 for t in tests/gpu/test_*.c tests/gpu/time_*.c tests/adversarial/test_device.c tests/adversarial/test_timed.c tests/adversarial/test_siege_timed.c tests/unit/runtime/test_nvrtc.c tests/unit/passes/test_pass_library.c $(ls passes/library/*/*.c | sed 's,.*/,tests/unit/passes/test_pass_,') $(ls -d passes/*/ | sed 's,passes/\(.*\)/,tests/unit/passes/test_pass_\1.c,'); do
 	[ -e "$t" ] || continue

@@ -70,6 +70,7 @@ do_install()
 	: >"$work/list"
 	put 755 lib/passmith "$build/passmith" "$build/passmith-host"
 	link ../lib/passmith/passmith bin/passmith
+	put 755 lib "$build/libpassmith_ort.so"
 	put 644 lib/passmith/include/passmith include/passmith/* "$build/gen/passmith/ops.h"
 	link ../lib/passmith/include/passmith include/passmith
 	# What the emulated device compiles kernels with.

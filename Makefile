@@ -125,6 +125,8 @@ TEST_SO  := $(patsubst %.c,$(BUILD)/%.so,$(TEST_PASS))
 MACHINE  := $(addprefix $(BUILD)/tests/machine/,libcuda.so.1 libnvrtc.so libnvidia-ml.so.1)
 # A driver whose GPU is this processor, for libpassmith_ort.
 ORT_CUDA := $(BUILD)/tests/machine/ort/libcuda.so.1
+# For the real ONNX Runtime: calls each function of its interface that is used.
+PROBE    := $(BUILD)/tests/ort/ort_probe.so
 # Objects that may not be loaded: each names, after "build:", what to link it with.
 BAD_ELF  := $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/adversarial/elf/*.c))
 FUZZ     := $(patsubst %.c,$(BUILD)/%,$(FUZZ_SRC))
@@ -151,12 +153,12 @@ endif
 .PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill check-cluster check-mcp check-slurm check-report bench-integrity bench-judge bench-eval bench-eval-many bench-clock bench-import bench-extract check-gpu check-atif check-ort bundle golden-update fuzz gen fmt check-fmt check-spdx \
 	check-layers check-cycles check-headers check-clang check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
-all: $(LIB) $(CLI) $(HOST) $(ORT) $(PASSES) $(TESTS) $(TEST_SO) $(MACHINE) $(ORT_CUDA) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
+all: $(LIB) $(CLI) $(HOST) $(ORT) $(PASSES) $(TESTS) $(TEST_SO) $(MACHINE) $(ORT_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
 
 lib: $(LIB)
-tests: $(ORT) $(TESTS) $(TEST_SO) $(MACHINE) $(ORT_CUDA) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
+tests: $(ORT) $(TESTS) $(TEST_SO) $(MACHINE) $(ORT_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
 # What tests/run.sh needs for tests/unit and tests/fuzz.
-unit: $(ORT) $(filter $(BUILD)/tests/unit/%,$(TESTS)) $(TEST_SO) $(MACHINE) $(ORT_CUDA) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
+unit: $(ORT) $(filter $(BUILD)/tests/unit/%,$(TESTS)) $(TEST_SO) $(MACHINE) $(ORT_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
 passes: $(PASSES)
 models: $(ONNX)
 
@@ -285,6 +287,10 @@ $(ORT_CUDA): $(addprefix $(BUILD)/obj-rt/tests/machine/,emu_cuda.o ort_cuda.o) \
 		$(filter $(BUILD)/obj-rt/base/% $(BUILD)/obj-rt/runtime/%,$(ORT_OBJ))
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) -shared $(PM_LDFLAGS) $(LDFLAGS) -Wl,-soname,libcuda.so.1 -o $@ $^ -lm -ldl -lpthread
+
+$(PROBE): $(BUILD)/obj-rt/tests/ort/ort_probe.o $(BUILD)/obj-rt/ort/api.o
+	@mkdir -p $(@D)
+	$(call Q,LINK)$(CC) -shared $(PM_LDFLAGS) $(LDFLAGS) -o $@ $^
 
 $(BUILD)/models/%.onnx: models/%.gpt $(BUILD)/passmith
 	@mkdir -p $(@D)
@@ -447,7 +453,7 @@ check-clang: $(GEN_H) $(PASS_INC) ## fails when clang warns of a C file or canno
 	@CLANG='$(CLANG)' CFLAGS='$(filter-out -MMD -MP,$(PM_CPPFLAGS)) -I$(GEN)/passes -std=c11 $(PASS_WARN) $(CPPFLAGS)' \
 		tools/check/check-clang.sh $(TEST_PASS) $(wildcard exemplars/*.c)
 	@CLANG='$(CLANG)' CFLAGS='$(filter-out -MMD -MP,$(PM_CPPFLAGS)) -std=c11 $(WARN) $(CPPFLAGS)' tools/check/check-clang.sh $(LIB_SRC) $(CLI_SRC) \
-		$(filter ort/% rt/%,$(ORT_SRC)) $(HOST_SRC) $(TEST_LIB_SRC) $(TEST_SRC) $(TIME_SRC) $(FUZZ_SRC) $(BENCH_SRC) tests/fuzz/replay_main.c
+		$(filter ort/% rt/%,$(ORT_SRC)) tests/ort/ort_probe.c $(HOST_SRC) $(TEST_LIB_SRC) $(TEST_SRC) $(TIME_SRC) $(FUZZ_SRC) $(BENCH_SRC) tests/fuzz/replay_main.c
 
 check-api: ## fails when a public header declares a function without a comment
 	@tools/check/check-api.sh
@@ -481,5 +487,5 @@ help: ## this list
 	@echo "DEV=1 turns warnings into errors; SAN=... builds with sanitizers; HOSTILE=1 makes memory move and"
 	@echo "freed bytes change; CUDA=0 ignores CUDA headers. Use another BUILD folder for each combination."
 
--include $(patsubst %.o,%.d,$(ORT_OBJ) $(LIB_OBJ) $(CLI_OBJ) $(TEST_LIB) $(GEN_OBJ) $(call obj,$(TEST_SRC) $(TIME_SRC) $(FUZZ_SRC) $(BENCH_SRC)) \
+-include $(patsubst %.o,%.d,$(ORT_OBJ) $(patsubst %,$(BUILD)/obj-rt/tests/%.o,machine/emu_cuda machine/ort_cuda ort/ort_probe) $(LIB_OBJ) $(CLI_OBJ) $(TEST_LIB) $(GEN_OBJ) $(call obj,$(TEST_SRC) $(TIME_SRC) $(FUZZ_SRC) $(BENCH_SRC)) \
 	$(BUILD)/obj/tests/fuzz/replay_main.o) $(call pass_dep,$(PASSES) $(TEST_SO))

@@ -9,6 +9,7 @@
 #   json           must be one JSON value
 #   sh             run; compared with the text block that follows at once, otherwise it must succeed
 #   sh gpu         the same, where there is a GPU; elsewhere it is skipped
+#   sh ort         the same, where Python has ONNX Runtime; elsewhere it is skipped
 # In a text block "..." stands for anything, within a line, or, alone on a line, for any lines. How many blanks
 # stand between two words does not matter.
 #
@@ -44,6 +45,8 @@ chmod +x "$work/bin/passmith"
 export PATH=$work/bin:$PATH
 no_gpu="there is no GPU that the driver can use"
 if grep -q '^yes GPU' <<<"$doctor"; then no_gpu=; fi
+no_ort="python3 has no onnxruntime (pip install onnxruntime)"
+if python3 -c 'import onnxruntime' 2>/dev/null; then no_ort=; fi
 
 guides=("$@")
 [ $# -gt 0 ] || guides=("$root/README.md" "$root"/docs/guide/*.md "$root/prompts/system.md")

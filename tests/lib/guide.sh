@@ -81,6 +81,13 @@ run_block()
 			run_commands "$1:$line: commands for a GPU" "$2" "$3" "$log"
 		fi
 		;;
+	"sh ort")
+		if [ -n "$no_ort" ]; then
+			echo "ok - $1:$line: commands for ONNX Runtime # SKIP $no_ort"
+		else
+			run_commands "$1:$line: commands for ONNX Runtime" "$2" "$3" "$log"
+		fi
+		;;
 	"sh ") run_commands "$what" "$2" "$3" "$log" ;;
 	"text ") ;;
 	*)

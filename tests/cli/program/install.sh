@@ -27,6 +27,8 @@ from_make "$home/first" install
 tap "make install"
 [ -x "$home/first/bin/passmith" ] && [ -e "$home/first/include/passmith/pass.h" ] && [ -e "$home/first/include/passmith/ops.h" ]
 tap "the program and the SDK are where others look for them"
+[ -e "$home/first/lib/libpassmith_ort.so" ] && [ ! -L "$home/first/lib/libpassmith_ort.so" ]
+tap "the library for ONNX Runtime is where others look for libraries"
 [ -e "$home/first/lib/passmith/passes/silu.so" ] && [ ! -e "$home/first/lib/passmith/passes/TEMPLATE.so" ]
 tap "passes are there, and the template is none"
 [ -e "$home/first/share/doc/passmith/LICENSE" ] && [ -e "$home/first/share/doc/passmith/reference/commands.md" ]

@@ -17,7 +17,6 @@
 #endif
 #endif
 #ifdef FIBER_ASAN
-#include <pthread.h>
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -117,11 +116,26 @@ __asm__(".text\n"
 void pm__fiber_asm(void **save, void *load);
 #endif
 
+#ifdef FIBER_ASAN
+static _Thread_local PmFiber *previous; /* NULL = one that was left for good */
+
+/* On the stack that was switched to. Where a thread's own stack lies is learned each time one comes from it,
+ * for a fiber may go on on another thread than before; that is also why this is a function of its own, which
+ * asks anew where the thread's variables are. */
+static __attribute__((noinline)) void arrived(void *fake)
+{
+	if (!previous || previous->map)
+		__sanitizer_finish_switch_fiber(fake, NULL, NULL);
+	else
+		__sanitizer_finish_switch_fiber(fake, &previous->low, &previous->size);
+}
+#endif
+
 /* The first thing a fiber does. */
 static void start(void)
 {
 #ifdef FIBER_ASAN
-	__sanitizer_finish_switch_fiber(NULL, NULL, NULL);
+	arrived(NULL);
 #endif
 	running->fn();
 	abort(); /* fn never returns */
@@ -198,29 +212,11 @@ void pm__fiber_free(PmFiber *f)
 	free(f);
 }
 
-#ifdef FIBER_ASAN
-/* Where the stack of a fiber that is a thread lies: the thread may be another one each time. */
-static void on_this_thread(PmFiber *f)
-{
-	static _Thread_local void *low;
-	static _Thread_local size_t size;
-	pthread_attr_t a;
-
-	if (!size && pthread_getattr_np(pthread_self(), &a) == 0) {
-		pthread_attr_getstack(&a, &low, &size);
-		pthread_attr_destroy(&a);
-	}
-	f->low = low;
-	f->size = size;
-}
-#endif
-
 void pm__fiber_switch(PmFiber *from, PmFiber *to)
 {
 	running = to;
 #ifdef FIBER_ASAN
-	if (!from->map)
-		on_this_thread(from);
+	previous = from;
 	__sanitizer_start_switch_fiber(&from->fake, to->low, to->size);
 #endif
 #ifdef FIBER_UCONTEXT
@@ -229,7 +225,7 @@ void pm__fiber_switch(PmFiber *from, PmFiber *to)
 	pm__fiber_asm(&from->sp, to->sp);
 #endif
 #ifdef FIBER_ASAN
-	__sanitizer_finish_switch_fiber(from->fake, NULL, NULL);
+	arrived(from->fake);
 #endif
 }
 
@@ -237,6 +233,7 @@ void pm__fiber_leave(PmFiber *to)
 {
 	running = to;
 #ifdef FIBER_ASAN
+	previous = NULL;
 	__sanitizer_start_switch_fiber(NULL, to->low, to->size);
 #endif
 #ifdef FIBER_UCONTEXT

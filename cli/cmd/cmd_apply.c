@@ -16,6 +16,7 @@
 #include "base/sys/io.h"
 #include "base/sys/pool.h"
 #include "cli/arch_list.h"
+#include "cli/pass_list.h"
 #include "ir/core/kernel.h"
 #include "runtime/device/probe.h"
 
@@ -36,35 +37,8 @@ typedef struct Args {
 	PmArchList archs;
 	PmOrtWritten written;
 	cJSON *locked;       /* owned: what --lock says */
-	PM_VEC(char *) pass; /* owned */
+	PmPassList pass;
 } Args;
-
-/* Passes given one by one, then those of the folder by name. */
-static PmStatus list_passes(Args *a, PmErr *err)
-{
-	PmNames names = { 0 };
-	PmStatus st = PM_OK;
-
-	for (size_t i = 0; i < a->given.list.n && !st; i++) {
-		st = pm_cli_pass_is_there(a->given.list.v[i], err);
-		PM_VEC_PUSH(&a->pass, pm_xstrdup(a->given.list.v[i]));
-	}
-	if (a->folder && !st)
-		st = pm_list_dir(a->folder, &names, err);
-	for (size_t i = 0; i < names.n && !st; i++) {
-		PmStr path = PM_STR_INIT;
-
-		pm_path_join(a->folder, names.v[i], &path);
-		if (pm_str_ends(names.v[i], ".so"))
-			PM_VEC_PUSH(&a->pass, pm_xstrdup(path.s));
-		pm_str_release(&path);
-	}
-	pm_names_release(&names);
-	if (!st && !a->pass.n)
-		st = pm_err(err, PM_E_NOT_FOUND, "There is no pass (a file named *.so) in %s.",
-			    a->folder ? a->folder : "what was given");
-	return st;
-}
 
 /* ---- what is printed ---- */
 
@@ -220,12 +194,12 @@ static PmStatus write_model(const Args *args, const PmApply *a, const char *path
 static PmStatus run(Args *args, PmApply *a, PmErr *err)
 {
 	PmGraph *g = NULL;
-	PmStatus st = list_passes(args, err);
+	PmStatus st = pm_pass_list_make(&args->given, args->folder, &args->pass, err);
 
 	if (!st)
 		st = pm_cli_load(args->model, &g, NULL, err);
 	if (!st)
-		st = pm_apply(g, (const char *const *)args->pass.v, args->pass.n, args->deadline, a, err);
+		st = pm_apply(g, (const char *const *)args->pass.path.v, args->pass.path.n, args->deadline, a, err);
 	return st ? st : write_model(args, a, args->out, err);
 }
 
@@ -442,9 +416,7 @@ int pm_cmd_apply(const PmCmd *cmd, int argc, char **argv)
 		if (!code)
 			code = work(&args);
 	}
-	for (size_t i = 0; i < args.pass.n; i++)
-		free(args.pass.v[i]);
-	PM_VEC_RELEASE(&args.pass);
+	pm_pass_list_release(&args.pass);
 	PM_VEC_RELEASE(&args.given.list);
 	PM_VEC_RELEASE(&files.list);
 	return code;

@@ -2,13 +2,12 @@
 /* cmd_bind.c - passmith bind: a model with its open sizes fixed. */
 #include "cli/cmds.h"
 
-#include "app/model/model_file.h"
+#include "app/model/model_bound.h"
 
 #include "base/core/str.h"
 #include "base/sys/io.h"
 #include "extract/variants/shape_table.h"
 #include "ir/infer/dim_expr.h"
-#include "ir/infer/infer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,98 +74,17 @@ static PmStatus add_row(Dims *d, const char *path, const char *table, int64_t ro
 	return st;
 }
 
-/* Whether the name occurs in a type of the graph, alone or in a formula. */
-static int occurs(PmGraph *g, const char *name)
-{
-	const PmDimSize probe = { name, 1 };
-
-	for (uint32_t id = 1; id < pm_graph_value_limit(g); id++) {
-		const PmType *t = pm_value_type(g, (PmValue){ id });
-
-		for (int k = 0; k < t->rank; k++)
-			if (t->dim[k] < 0 && pm_dim_bind(g, t->dim[k], &probe, 1) != t->dim[k])
-				return 1;
-	}
-	return 0;
-}
-
-static void add_input_symbols(const PmGraph *g, PmStr *out)
-{
-	PmIntern *seen = pm_intern_new();
-
-	for (size_t i = 0; i < pm_graph_n_inputs(g); i++) {
-		const PmType *t = pm_value_type(g, pm_graph_input(g, i));
-
-		for (int k = 0; k < t->rank; k++) {
-			const char *name = t->dim[k] < 0 ? pm_graph_symbol_name(g, t->dim[k]) : NULL;
-
-			if (!name || pm_intern_find(seen, name, strlen(name)) != UINT32_MAX)
-				continue;
-			pm_intern(seen, name, strlen(name));
-			pm_str_addf(out, "%s%.100s", out->len ? ", " : "", name);
-		}
-	}
-	pm_intern_free(seen);
-}
-
-/* Every name must be one of the model's. */
-static PmStatus check_names(const char *path, PmGraph *g, const Dims *d, PmErr *err)
-{
-	PmStr open = PM_STR_INIT;
-	PmStatus st = PM_OK;
-
-	add_input_symbols(g, &open);
-	for (size_t i = 0; i < d->n && !st; i++) {
-		if (occurs(g, d->v[i].name))
-			continue;
-		if (open.len)
-			st = pm_err(err, PM_E_NOT_FOUND,
-				    "%s has no open size '%.100s'; its inputs have: %.300s.", path,
-				    d->v[i].name, open.s);
-		else
-			st = pm_err(err, PM_E_NOT_FOUND,
-				    "%s has no open size '%.100s': all sizes of its inputs are fixed.", path,
-				    d->v[i].name);
-	}
-	pm_str_release(&open);
-	return st;
-}
-
-/* ONNX is read again with the sizes, since many nodes become simpler when they are known. */
 static PmStatus load_bound(const char *path, const Dims *d, PmGraph **out, PmOnnxReport *report, PmErr *err)
 {
-	PmOnnxOpts opts = { .dims = d->v, .n_dims = d->n, .types_infer = pm_model_types_infer };
-	PmGraph *g = NULL;
-	PmStatus st = pm_cli_load(path, &g, report, err);
-
-	if (!st)
-		st = check_names(path, g, d, err);
-	if (!st && pm_str_ends(path, ".onnx")) {
-		pm_graph_free(g);
-		g = NULL;
-		st = pm_onnx_import(path, &opts, &g, report, err);
-	}
-	/* Symbols that the model states nothing about, and files of our own, which are read as they are. */
-	if (!st) {
-		st = pm_graph_bind_dims(g, d->v, d->n, err);
-		if (!st)
-			st = pm_verify(g, err);
-		if (st)
-			pm_err_ctx(err, "%s", path);
-	}
-	if (st) {
-		pm_graph_free(g);
-		return st;
-	}
-	*out = g;
-	return PM_OK;
+	pm_cli_stage("reading");
+	return pm_model_load_bound(path, d->v, d->n, out, report, err);
 }
 
 static void report_result(const char *out, const PmGraph *g, const PmOnnxReport *r)
 {
 	PmStr open = PM_STR_INIT;
 
-	add_input_symbols(g, &open);
+	pm_model_input_symbols(g, &open);
 	if (pm_cli_json) {
 		cJSON *j = cJSON_CreateObject();
 

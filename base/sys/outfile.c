@@ -68,6 +68,21 @@ int64_t pm_out_size(const PmOutFile *f)
 	return f->size;
 }
 
+PmStatus pm_out_patch(PmOutFile *f, int64_t offset, const void *p, size_t n, PmErr *err)
+{
+	if (fseeko(f->f, (off_t)offset, SEEK_SET) || (n && fwrite(p, 1, n, f->f) != n) ||
+	    fseeko(f->f, (off_t)f->size, SEEK_SET))
+		return fail(f, err);
+	return PM_OK;
+}
+
+PmStatus pm_out_sync(PmOutFile *f, PmErr *err)
+{
+	if (fflush(f->f) || (fsync(fileno(f->f)) && errno != EINVAL)) /* a pipe cannot be synchronised */
+		return fail(f, err);
+	return PM_OK;
+}
+
 PmStatus pm_out_commit(PmOutFile *f, PmErr *err)
 {
 	PmStatus st = PM_OK;

@@ -22,13 +22,16 @@ MAKEFLAGS += --no-builtin-rules
 
 # --- what there is to build ---------------------------------------------------------------------
 
-LIB_DIRS := base ir simplify extract dataset matcher runtime integrity bench draw app
+LIB_DIRS := base ir simplify extract dataset matcher runtime integrity bench draw rt app
 # Files of folders and of two levels below them: $(call below,ir bench,*.c).
 below    = $(foreach d,$(1),$(wildcard $(d)/$(2) $(d)/*/$(2) $(d)/*/*/$(2)))
-LIB_SRC  := $(call below,$(LIB_DIRS),*.c) ort/kernels.c rt/sha256.c
-# libpassmith_ort, for ONNX Runtime: its own files, and the few of the rest that it needs. Nothing here may need more than libc.
-ORT_SRC  := $(wildcard ort/*.c) rt/sha256.c $(addprefix base/core/,arena.c clean.c elf.c err.c str.c) \
+# rt and ort are libraries of their own (RT_SRC, ORT_SRC below); of them the rest needs what says how their files are laid out.
+LIB_SRC  := $(filter-out rt/%,$(call below,$(LIB_DIRS),*.c)) rt/package.c rt/sha256.c ort/kernels.c
+# Nothing in the two may need more than libc: their own files, and the few of the rest that they need.
+RT_BASE  := $(addprefix base/core/,arena.c clean.c elf.c err.c str.c) \
 	$(addprefix runtime/emu/,emu_entry.c emu_fail.c emu_fiber.c emu_object.c emu_sched.c) $(wildcard runtime/host/*.c)
+RT_SRC   := $(wildcard rt/*.c) $(RT_BASE)
+ORT_SRC  := $(wildcard ort/*.c) rt/sha256.c $(RT_BASE)
 CLI_SRC  := $(filter-out cli/host/%,$(call below,cli,*.c))
 # The program that runs passes, started by passmith.
 HOST_SRC := $(wildcard cli/host/*.c)
@@ -135,6 +138,10 @@ FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(BUILD)/libfuzzer/%,$(FUZZ_SRC))
 LIB      := $(BUILD)/libpassmith.a
 ORT_OBJ  := $(ORT_SRC:%.c=$(BUILD)/obj-rt/%.o)
 ORT      := $(BUILD)/libpassmith_ort.so
+RT_OBJ   := $(RT_SRC:%.c=$(BUILD)/obj-rt/%.o)
+RT       := $(BUILD)/libpassmith_rt.so
+# How programs of this build find it, also after the folder of the build has moved.
+RT_LINK   = -Wl,--as-needed -L$(BUILD) -lpassmith_rt -Wl,-rpath,'$$ORIGIN/../..:$$ORIGIN/../../..:$$ORIGIN/../../../lib' -Wl,--no-as-needed
 CLI      := $(if $(CLI_SRC),$(BUILD)/passmith)
 HOST     := $(BUILD)/passmith-host
 ONNX     := $(if $(CLI_SRC),$(patsubst models/%.gpt,$(BUILD)/models/%.onnx,$(MODELS)))
@@ -153,7 +160,7 @@ endif
 .PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill check-cluster check-mcp check-slurm check-report bench-integrity bench-judge bench-eval bench-eval-many bench-clock bench-import bench-extract check-gpu check-atif check-ort bundle golden-update fuzz gen fmt check-fmt check-spdx \
 	check-layers check-cycles check-headers check-clang check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
-all: $(LIB) $(CLI) $(HOST) $(ORT) $(PASSES) $(TESTS) $(TEST_SO) $(MACHINE) $(ORT_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
+all: $(LIB) $(CLI) $(HOST) $(RT) $(ORT) $(PASSES) $(TESTS) $(TEST_SO) $(MACHINE) $(ORT_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
 
 lib: $(LIB)
 tests: $(ORT) $(TESTS) $(TEST_SO) $(MACHINE) $(ORT_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
@@ -252,6 +259,11 @@ $(ORT): $(ORT_OBJ) ort/passmith_ort.map
 	$(call Q,LINK)$(CC) -shared $(PM_LDFLAGS) $(LDFLAGS) -Wl,-soname,$(@F) -Wl,--version-script=ort/passmith_ort.map \
 		-Wl,-z,relro,-z,now,-z,nodelete $(if $(SAN),,-Wl,--no-undefined) -o $@ $(ORT_OBJ) -Wl,--as-needed -lm -ldl -lpthread
 
+$(RT): $(RT_OBJ) rt/passmith_rt.map
+	$(call Q,LINK)$(CC) -shared $(PM_LDFLAGS) $(LDFLAGS) -Wl,-soname,libpassmith_rt.so.1 -Wl,--version-script=rt/passmith_rt.map \
+		-Wl,-z,relro,-z,now $(if $(SAN),,-Wl,--no-undefined) -o $@ $(RT_OBJ) -Wl,--as-needed -lm -ldl -lpthread
+	@ln -sf $(@F) $@.1
+
 $(BUILD)/passmith: $(CLI_OBJ) $(LIB)
 	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) -o $@ $^ $(PM_LIBS)
 
@@ -302,14 +314,15 @@ $(BUILD)/models/%.onnx: models/%.gpt $(BUILD)/passmith
 # longer than that saves. What measures is compiled as the library is. (private: $(BUILD)/flags is the same for all.)
 $(call obj,$(filter-out tests/gpu/%,$(TEST_SRC)) $(FUZZ_SRC)): private PM_CFLAGS += -O1
 
-$(TESTS) $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIB)
+# Programs that are tests of libpassmith_rt, or may call it, are linked with the library as others would be.
+$(TESTS) $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIB) $(RT)
 	@mkdir -p $(@D)
-	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -o $@ $^ -lcmocka $(PM_LIBS)
+	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -o $@ $(filter-out $(RT),$^) -lcmocka $(RT_LINK) $(PM_LIBS)
 
 # With a plain main that replays inputs, so that the targets do not rot where there is no clang.
-$(FUZZ): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/obj/tests/fuzz/replay_main.o $(TEST_LIB) $(LIB)
+$(FUZZ): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/obj/tests/fuzz/replay_main.o $(TEST_LIB) $(LIB) $(RT)
 	@mkdir -p $(@D)
-	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -o $@ $^ -lcmocka $(PM_LIBS)
+	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -o $@ $(filter-out $(RT),$^) -lcmocka $(RT_LINK) $(PM_LIBS)
 
 FUZZ_FLAGS := -std=c11 -g -O1 -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 
@@ -487,5 +500,5 @@ help: ## this list
 	@echo "DEV=1 turns warnings into errors; SAN=... builds with sanitizers; HOSTILE=1 makes memory move and"
 	@echo "freed bytes change; CUDA=0 ignores CUDA headers. Use another BUILD folder for each combination."
 
--include $(patsubst %.o,%.d,$(ORT_OBJ) $(patsubst %,$(BUILD)/obj-rt/tests/%.o,machine/emu_cuda machine/ort_cuda ort/ort_probe) $(LIB_OBJ) $(CLI_OBJ) $(TEST_LIB) $(GEN_OBJ) $(call obj,$(TEST_SRC) $(TIME_SRC) $(FUZZ_SRC) $(BENCH_SRC)) \
+-include $(patsubst %.o,%.d,$(RT_OBJ) $(ORT_OBJ) $(patsubst %,$(BUILD)/obj-rt/tests/%.o,machine/emu_cuda machine/ort_cuda ort/ort_probe) $(LIB_OBJ) $(CLI_OBJ) $(TEST_LIB) $(GEN_OBJ) $(call obj,$(TEST_SRC) $(TIME_SRC) $(FUZZ_SRC) $(BENCH_SRC)) \
 	$(BUILD)/obj/tests/fuzz/replay_main.o) $(call pass_dep,$(PASSES) $(TEST_SO))

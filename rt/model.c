@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* model.c - opened packages: which device, what is said of them, their weights. */
+#include "rt/rt_priv.h"
+
+#include "base/core/arena.h"
+#include "base/core/str.h"
+#include "rt/sha256.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int pm_rt_version(void)
+{
+	return PM_RT_VERSION;
+}
+
+/* ---- what a package says ---- */
+
+static void describe_values(PmRtModel *m)
+{
+	const PmRtPackage *p = &m->pk;
+
+	m->value = pm_xcalloc(p->n_value + 1, sizeof *m->value);
+	for (size_t i = 0; i < p->n_value; i++) {
+		const PmRtfValue *from = &p->value[i];
+		PmRtValue *to = &m->value[i];
+
+		to->name = pm_package_text(p, from->name);
+		to->type = (PmRtType)from->type;
+		to->rank = (int)from->rank;
+		for (int k = 0; k < to->rank; k++) {
+			to->dim[k] = from->dim[k];
+			if (from->dim[k] < 0 && from->symbol[k] != PM_RTF_NONE)
+				to->symbol[k] = pm_package_text(p, from->symbol[k]);
+		}
+	}
+}
+
+/* Sizes of the memory of a session. */
+static void measure(PmRtModel *m)
+{
+	const PmRtPackage *p = &m->pk;
+
+	m->staged = pm_xcalloc(p->n_value + 1, sizeof *m->staged);
+	for (size_t k = 0; k < p->n_shape; k++)
+		if (p->shape[k].arena > m->arena)
+			m->arena = p->shape[k].arena;
+	for (size_t i = 0; i < p->n_value; i++) {
+		uint64_t most = 0;
+
+		for (size_t k = 0; k < p->n_shape; k++) {
+			uint64_t n = pm_package_value_bytes(p, k, i);
+
+			most = n > most ? n : most;
+		}
+		m->staged[i] = m->staging;
+		m->staging += (most + PM_RTF_CONST_ALIGN - 1) / PM_RTF_CONST_ALIGN * PM_RTF_CONST_ALIGN;
+	}
+}
+
+/* What the package says of itself, and what this model is. */
+static void write_about(PmRtModel *m)
+{
+	PmStr s = PM_STR_INIT;
+	const char *rest = m->pk.about;
+
+	pm_str_add(&s, "{\"device\":");
+	pm_str_add_quoted(&s, m->device_name, strlen(m->device_name));
+	pm_str_addf(&s, ",\"interface\":%d,\"digest\":\"", PM_RT_VERSION);
+	for (int i = 0; i < PM_RTF_DIGEST; i++)
+		pm_str_addf(&s, "%02x", m->pk.header->sha256[i]);
+	pm_str_addf(&s, "\",\"weight_bytes\":%llu,\"arena_bytes\":%llu,\"staging_bytes\":%llu",
+		    (unsigned long long)m->pk.n_weights, (unsigned long long)m->arena,
+		    (unsigned long long)m->staging);
+	if (*rest == '{')
+		rest++;
+	pm_str_addf(&s, "%s%s", *rest == '}' ? "" : ",", rest);
+	m->about = pm_str_detach(&s, NULL);
+}
+
+/* ---- weights ---- */
+
+/* Files of weights lie beside the package unless their path is a whole one. */
+static void path_of(const PmRtModel *m, size_t file, PmStr *out)
+{
+	const char *name = pm_package_text(&m->pk, m->pk.file[file].path), *slash = strrchr(m->path, '/');
+
+	if (*name != '/' && slash)
+		pm_str_addn(out, m->path, (size_t)(slash - m->path) + 1);
+	pm_str_add(out, name);
+}
+
+static PmStatus map_file(PmRtModel *m, size_t i, PmErr *err)
+{
+	uint64_t want = m->pk.file[i].bytes;
+	PmStr path = PM_STR_INIT;
+	PmStatus st = PM_OK;
+	struct stat sb;
+	void *p;
+	int fd;
+
+	path_of(m, i, &path);
+	fd = open(path.s, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &sb))
+		st = pm_err(
+			err, PM_E_NOT_FOUND,
+			"%s has its weights in \"%s\", which cannot be opened: %s; put that file beside the "
+			"package, or compile without --external-weights.",
+			m->path, path.s, strerror(errno));
+	else if (!S_ISREG(sb.st_mode) || (uint64_t)sb.st_size != want)
+		st = pm_err(err, PM_E_INVALID,
+			    "%s has its weights in \"%s\", which has %lld bytes and had %llu when the "
+			    "package was "
+			    "made; compile the model again.",
+			    m->path, path.s, (long long)sb.st_size, (unsigned long long)want);
+	if (!st && want) {
+		p = mmap(NULL, (size_t)want, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (p == MAP_FAILED)
+			st = pm_err(err, PM_E_LIMIT, "\"%s\" cannot be mapped: %s; free some memory.", path.s,
+				    strerror(errno));
+		else
+			m->files[i] = (PmRtFileMap){ p, (size_t)want };
+	}
+	if (fd >= 0)
+		close(fd);
+	pm_str_release(&path);
+	return st;
+}
+
+const void *pm_rt_constant(const PmRtModel *m, size_t i)
+{
+	const PmRtfConst *c = &m->pk.constant[i];
+
+	if (c->file == PM_RTF_NONE)
+		return m->pk.weights + c->offset;
+	return m->files[c->file].p ? m->files[c->file].p + c->offset : m->pk.bytes;
+}
+
+static PmStatus map_files(PmRtModel *m, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	m->files = pm_xcalloc(m->pk.n_file + 1, sizeof *m->files);
+	for (size_t i = 0; i < m->pk.n_file && !st; i++)
+		st = map_file(m, i, err);
+	return st;
+}
+
+int pm_rt_verify(const PmRtModel *m, PmRtError *err)
+{
+	unsigned char digest[PM_RTF_DIGEST];
+	PmErr why;
+	PmStatus st;
+
+	pm_err_init(&why);
+	if (!m)
+		return pm_rt_usage(err, "pm_rt_verify needs a model.");
+	st = pm_package_check_weights(&m->pk, m->path, &why);
+	for (size_t i = 0; i < m->pk.n_file && !st; i++) {
+		pm_sha256_of(m->files[i].p, m->files[i].n, digest);
+		if (memcmp(digest, m->pk.file[i].sha256, sizeof digest) != 0)
+			st = pm_err(&why, PM_E_INVALID,
+				    "%s: the weights in \"%s\" are not those of which the package was made; "
+				    "compile "
+				    "the model again.",
+				    m->path, pm_package_text(&m->pk, m->pk.file[i].path));
+	}
+	return st ? pm_rt_fail(&why, err) : PM_RT_OK;
+}
+
+/* ---- opening ---- */
+
+static int has_form(const PmRtPackage *p, uint32_t form)
+{
+	for (size_t i = 0; i < p->n_image; i++)
+		if (p->image[i].form == form)
+			return 1;
+	return !p->n_unit; /* nothing is launched */
+}
+
+/* "cuda:1" and its like. 0 when the text is no device. */
+static int find_device(const PmRtPackage *p, const char *name, const PmRtDevice **out, int *ordinal)
+{
+	char *end;
+	long n;
+
+	*ordinal = 0;
+	if (!name)
+		*out = pm_rt_cuda_fits(p) ? &pm_rt_cuda : &pm_rt_emu;
+	else if (!strcmp(name, "emu"))
+		*out = &pm_rt_emu;
+	else if (!strcmp(name, "cuda"))
+		*out = &pm_rt_cuda;
+	else if (!strncmp(name, "cuda:", 5)) {
+		n = strtol(name + 5, &end, 10);
+		if (end == name + 5 || *end || n < 0 || n > 1023)
+			return 0;
+		*out = &pm_rt_cuda;
+		*ordinal = (int)n;
+	} else {
+		return 0;
+	}
+	return 1;
+}
+
+static PmStatus open_model(PmRtModel *m, const char *device, PmErr *err)
+{
+	int ordinal = 0;
+	PmStatus st = pm_package_open(m->path, &m->pk, err);
+
+	if (st)
+		return st;
+	m->n_in = m->pk.header->n_inputs;
+	m->n_out = m->pk.header->n_outputs;
+	if (!find_device(&m->pk, device, &m->device, &ordinal))
+		return pm_err(err, PM_E_ENV, "There is no device '%.60s'; give emu, cuda, cuda:N or none.",
+			      device);
+	if (m->device == &pm_rt_emu && !has_form(&m->pk, PM_RTF_EMU)) {
+		m->device = NULL;
+		return pm_err(
+			err, PM_E_ENV,
+			"%s has no kernels for the device emu; compile it with --arch emu among others.",
+			m->path);
+	}
+	describe_values(m);
+	measure(m);
+	m->constant = pm_xcalloc(m->pk.n_constant + 1, sizeof *m->constant);
+	st = map_files(m, err);
+	if (!st)
+		st = m->device->open(m, ordinal, err);
+	if (!st)
+		write_about(m);
+	return st;
+}
+
+int pm_rt_open(const char *path, const char *device, PmRtModel **out, PmRtError *err)
+{
+	PmRtModel *m;
+	PmErr why;
+
+	if (!path || !out)
+		return pm_rt_usage(err, "pm_rt_open needs a path and a place for the model.");
+	*out = NULL;
+	pm_err_init(&why);
+	m = pm_xcalloc(1, sizeof *m);
+	m->path = pm_xstrdup(path);
+	if (open_model(m, device, &why)) {
+		pm_rt_close(m);
+		return pm_rt_fail(&why, err);
+	}
+	*out = m;
+	return PM_RT_OK;
+}
+
+void pm_rt_close(PmRtModel *m)
+{
+	if (!m)
+		return;
+	if (m->device)
+		m->device->close(m);
+	for (size_t i = 0; m->files && i < m->pk.n_file; i++)
+		if (m->files[i].n)
+			munmap((void *)(uintptr_t)m->files[i].p, m->files[i].n);
+	pm_package_close(&m->pk);
+	free(m->path);
+	free(m->about);
+	free(m->value);
+	free(m->constant);
+	free(m->files);
+	free(m->staged);
+	free(m);
+}
+
+/* ---- questions ---- */
+
+const char *pm_rt_about(const PmRtModel *m)
+{
+	return m->about;
+}
+
+size_t pm_rt_n_inputs(const PmRtModel *m)
+{
+	return m->n_in;
+}
+
+size_t pm_rt_n_outputs(const PmRtModel *m)
+{
+	return m->n_out;
+}
+
+const PmRtValue *pm_rt_input(const PmRtModel *m, size_t i)
+{
+	return i < m->n_in ? &m->value[i] : NULL;
+}
+
+const PmRtValue *pm_rt_output(const PmRtModel *m, size_t i)
+{
+	return i < m->n_out ? &m->value[m->n_in + i] : NULL;
+}
+
+size_t pm_rt_n_shapes(const PmRtModel *m)
+{
+	return m->pk.n_shape;
+}
+
+int pm_rt_shape_input(const PmRtModel *m, size_t shape, size_t input, PmRtValue *out)
+{
+	if (!m || !out || shape >= m->pk.n_shape || input >= m->n_in)
+		return PM_RT_USAGE;
+	*out = m->value[input];
+	for (int k = 0; k < out->rank; k++)
+		out->dim[k] = pm_package_extent(&m->pk, shape, input)->dim[k];
+	return PM_RT_OK;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rt_priv.h - models, sessions and what a device must do for them; shared by the files of rt/.
+ *
+ * A session prepares each shape once (PmRtReady): the values of all arguments, and their addresses as kernels
+ * take them. A run then compares where tensors lie with where they lay, changes the addresses that moved, and
+ * hands the list to the device. Nothing is allocated or looked up in it.
+ */
+#ifndef RT_PRIV_H
+#define RT_PRIV_H
+
+#include "base/core/err.h"
+#include "rt/package.h"
+#include "rt/passmith_rt.h"
+
+/* Where something lies, on the device or (emu) here. */
+typedef uint64_t PmRtAddress;
+
+typedef struct PmRtDevice PmRtDevice;
+
+struct PmRtModel {
+	PmRtPackage pk;
+	char *path;       /* owned, as it was given */
+	char *about;      /* owned */
+	PmRtValue *value; /* owned: inputs, then outputs */
+	size_t n_in, n_out;
+	const PmRtDevice *device;
+	char device_name[160];     /* "cuda:0 NVIDIA H200" */
+	void *own;                 /* the device's */
+	PmRtAddress *constant;     /* owned; by constant */
+	struct PmRtFileMap *files; /* owned; by file of weights */
+	uint64_t arena;            /* of the largest shape */
+	uint64_t *staged;          /* owned; by value: its place in a session's staging memory */
+	uint64_t staging;          /* bytes of that */
+};
+
+typedef struct PmRtFileMap {
+	const unsigned char *p;
+	size_t n;
+} PmRtFileMap;
+
+/* A tensor that is bound. */
+typedef struct PmRtBound {
+	PmRtTensor t;
+	int bound;
+} PmRtBound;
+
+/* A shape in a session, made when it is first needed. */
+typedef struct PmRtReady {
+	uint64_t *value; /* owned; by argument of the shape; an address or a number's bits. NULL = not yet
+			    made */
+	void **params;   /* owned; by argument: where its value is */
+	PmRtAddress
+		*at; /* owned; by value of the model: the address that the arguments have; 0 = none so far */
+	void *own;   /* the device's, NULL to begin with */
+} PmRtReady;
+
+/* So many runs of a shape, one after the other. */
+typedef struct PmRtPiece {
+	size_t shape;
+	int64_t rows, times;
+} PmRtPiece;
+
+struct PmRtSession {
+	PmRtModel *m;
+	PmRtBound *bound; /* owned; by value: inputs, then outputs */
+	PmRtReady *ready; /* owned; by shape */
+	int chosen;       /* pieces[] say what the bound inputs need */
+	PmRtPiece *piece; /* owned; room for one of each shape */
+	size_t n_pieces;
+	PmRtfExtent *extent;        /* owned; by value: sizes of a run, once chosen */
+	PmRtAddress arena, staging; /* staging 0: not needed so far */
+	void *own;                  /* the device's */
+};
+
+/* A run of one shape, as the device gets it. */
+typedef struct PmRtRun {
+	PmRtSession *s;
+	size_t shape;
+	PmRtReady *ready;
+	int moved; /* addresses in ready->value are others than at the last run of this shape */
+	unsigned flags;
+} PmRtRun;
+
+/* What a kind of device does. Errors: PM_E_DEVICE; PM_E_LIMIT for no memory; PM_E_ENV. */
+struct PmRtDevice {
+	const char *name;
+	uint64_t align; /* of a tensor that kernels use where it lies */
+	int on_host;    /* memory of this process is memory of the device */
+	/* Loads kernels, fills m->constant and m->device_name. `ordinal`: which one. close after a failed
+	 * open too. */
+	PmStatus (*open)(PmRtModel *m, int ordinal, PmErr *err);
+	void (*close)(PmRtModel *m);
+	PmStatus (*session_new)(PmRtSession *s, PmErr *err);
+	void (*session_free)(PmRtSession *s);
+	void (*ready_free)(PmRtSession *s, PmRtReady *r); /* r->own */
+	/* Memory of the device; freed with the session. */
+	PmStatus (*alloc)(PmRtSession *s, uint64_t bytes, PmRtAddress *out, PmErr *err);
+	void (*release)(PmRtSession *s, PmRtAddress p);
+	/* Around a call into the session. A stream of NULL is the session's own. */
+	PmStatus (*enter)(PmRtSession *s, void *stream, PmErr *err);
+	void (*leave)(PmRtSession *s);
+	PmStatus (*copy_in)(PmRtSession *s, PmRtAddress to, const void *from, PmRtPlace place, uint64_t n,
+			    PmErr *err);
+	PmStatus (*copy_out)(PmRtSession *s, void *to, PmRtPlace place, PmRtAddress from, uint64_t n,
+			     PmErr *err);
+	PmStatus (*launch)(const PmRtRun *r, PmErr *err);
+	PmStatus (*wait)(PmRtSession *s, PmErr *err);
+};
+extern const PmRtDevice pm_rt_emu, pm_rt_cuda;
+/* Whether there is a GPU at all and the package has kernels for one. */
+int pm_rt_cuda_fits(const PmRtPackage *p);
+
+/* The public status of an error, which goes to *to with its sentence. */
+int pm_rt_fail(const PmErr *err, PmRtError *to);
+/* PM_RT_OK, or a call that is not allowed: PM_RT_USAGE with a sentence. */
+int pm_rt_usage(PmRtError *to, const char *fmt, ...) PM_PRINTF(2, 3);
+/* Memory of a size that outsiders decide: PM_E_LIMIT when there is none. Zeroed, aligned to 256. */
+PmStatus pm_rt_take(uint64_t bytes, void **out, PmErr *err);
+
+/* Where the bytes of a constant lie in this process: in a map of the package or of a file beside it. */
+const void *pm_rt_constant(const PmRtModel *m, size_t i);
+
+/* ---- shapes.c ---- */
+
+/* Fills s->piece and s->extent from the sizes of the bound inputs. PM_E_SHAPE with what would fit. */
+PmStatus pm_rt_choose(PmRtSession *s, PmErr *err);
+/* Appends "batch=4, seq=128" at *at in a text of `room` bytes. */
+void pm_rt_shape_text(const PmRtModel *m, size_t shape, char *text, size_t room, size_t *at);
+
+#endif

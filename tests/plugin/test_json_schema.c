@@ -120,6 +120,7 @@ static const char *const lines[] = {
 	"apply models/llama_block.gpt --bank @/bank -o @/b.onnx",
 	"apply models/llama_block.gpt --bank @/bank --lock @/b.onnx.lock -o @/b2.onnx",
 	"apply models/swin_block.gpt --bank @/bank --lock @/b.onnx.lock -o @/b3.onnx",
+	"compile models/llama_block.gpt --pass %/passes/silu.so -o @/c.pmz",
 	"new hello --dir @",
 	"build @/hello.c",
 	"check %/passes/silu.so",

@@ -46,6 +46,7 @@ bad_input()
 	mine) echo "4 reading mine --db $none.db" ;;
 	apply) echo "4 reading apply $none.gpt --pass $silu -o $tmp/o.onnx" ;;
 	bank) echo "4 reading bank list $none" ;;
+	compile) echo "4 reading compile $none.gpt -o $tmp/o.pmz" ;;
 	new) echo "4 reading new no-name --dir $tmp" ;;
 	build) echo "1 compiling build $tmp/junk.c" ;;
 	check) echo "4 reading check $none.so" ;;

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compile_units.c - the sources of all shapes, each compiled once for every architecture. */
+#include "app/compile/compile_priv.h"
+
+#include "base/core/arena.h"
+#include "runtime/cuda/library/lib_algo.h"
+#include "runtime/cuda/nvrtc/nvrtc.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+enum { HERE = EM_X86_64 };
+#elif defined(__aarch64__)
+enum { HERE = EM_AARCH64 };
+#else
+enum { HERE = EM_NONE };
+#endif
+
+uint32_t pm__unit(PmPackage *p, const PmSource *s, int around)
+{
+	PmUnit u = { *s, around };
+	PmRtfUnit record;
+	size_t i;
+
+	for (i = 0; i < p->units.n; i++)
+		if (p->units.v[i].source.type == s->type && p->units.v[i].around == around &&
+		    !strcmp(p->units.v[i].source.source, s->source))
+			return (uint32_t)i;
+	record = (PmRtfUnit){ .label = pm__text(p, s->label), .around = (uint32_t)around };
+	record.type = pm__onnx_type(s->type);
+	PM_VEC_PUSH(&p->units, u);
+	PM_VEC_PUSH(&p->unit, record);
+	return (uint32_t)i;
+}
+
+/* The kernels that algorithms of libraries have around the calls, for the types that calls have. */
+static void add_around(PmPackage *p)
+{
+	for (size_t i = 0; i < p->call.n; i++)
+		for (int t = 0; t < PM_N_DTYPES; t++)
+			if (pm__onnx_type(t) == p->call.v[i].type) {
+				PmSource s = { "lib_algo.cu", pm_algo_source(), (PmDType)t };
+
+				pm__unit(p, &s, 1);
+			}
+}
+
+static void add_image(PmPackage *p, size_t unit, uint32_t form, int cc, const PmStr *bytes, int zero)
+{
+	PmRtfImage m = { .unit = (uint32_t)unit, .form = form, .cc = (uint32_t)cc };
+
+	while (p->code.len % PM_RTF_ALIGN)
+		pm_str_addc(&p->code, '\0');
+	m.host = form == PM_RTF_EMU ? HERE : 0;
+	m.offset = p->code.len;
+	m.bytes = bytes->len + (size_t)zero;
+	pm_str_addn(&p->code, bytes->s, bytes->len + (size_t)zero);
+	PM_VEC_PUSH(&p->image, m);
+}
+
+static PmStatus compile_emu(PmPackage *p, size_t unit, PmErr *err)
+{
+	PmStr object = PM_STR_INIT;
+	PmStatus st = pm_emu_object(&p->units.v[unit].source, &object, err);
+
+	if (!st)
+		add_image(p, unit, PM_RTF_EMU, 0, &object, 0);
+	pm_str_release(&object);
+	return st;
+}
+
+static PmStatus compile_cuda(PmPackage *p, size_t unit, int cc, int lowest, PmErr *err)
+{
+	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
+	PmStatus st = pm_nvrtc_compile(&p->units.v[unit].source, cc, &ptx, &cubin, err);
+
+	if (!st && cubin.len)
+		add_image(p, unit, PM_RTF_CUBIN, cc, &cubin, 0);
+	/* An architecture that the compiler does not know: the driver makes code of the text. */
+	if (!st && (cc == lowest || !cubin.len))
+		add_image(p, unit, PM_RTF_PTX, cc, &ptx, 1);
+	pm_str_release(&ptx);
+	pm_str_release(&cubin);
+	return st;
+}
+
+/* What caches lack is compiled by several processes. */
+static PmStatus compile_ahead(PmPackage *p, PmErr *err)
+{
+	const PmCompileAsk *a = p->ask;
+	PmSource *own = pm_xcalloc(p->units.n + 1, sizeof *own),
+		 *all = pm_xcalloc(p->units.n + 1, sizeof *all);
+	size_t n_own = 0;
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < p->units.n; i++) {
+		all[i] = p->units.v[i].source;
+		if (!p->units.v[i].around)
+			own[n_own++] = p->units.v[i].source;
+	}
+	if (a->emu)
+		st = pm_emu_compile(own, n_own, a->jobs, err);
+	for (size_t k = 0; k < a->n_cc && !st; k++)
+		if (p->units.n > 1)
+			pm_nvrtc_ahead(all, p->units.n, a->cc[k], a->jobs);
+	free(own);
+	free(all);
+	return st;
+}
+
+PmStatus pm__units_compile(PmPackage *p, PmErr *err)
+{
+	const PmCompileAsk *a = p->ask;
+	int lowest = a->n_cc ? a->cc[0] : 0;
+	PmStatus st;
+
+	if (a->n_cc)
+		add_around(p);
+	for (size_t k = 0; k < a->n_cc; k++)
+		lowest = a->cc[k] < lowest ? a->cc[k] : lowest;
+	pm_watch_begin(&a->watch, "compiling", (int64_t)p->units.n);
+	st = compile_ahead(p, err);
+	for (size_t i = 0; i < p->units.n && !st; i++) {
+		if (a->emu && !p->units.v[i].around)
+			st = compile_emu(p, i, err);
+		for (size_t k = 0; k < a->n_cc && !st; k++)
+			st = compile_cuda(p, i, a->cc[k], lowest, err);
+		pm_watch_step(&a->watch, p->units.v[i].source.label);
+	}
+	pm_watch_end(&a->watch);
+	return st;
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_api.c - the CUDA driver, opened at run time. */
-#include "runtime/cuda/cuda_priv.h"
+#include "runtime/cuda/cuda_api.h"
 
 #include <dlfcn.h>
 #include <string.h>

@@ -9,7 +9,7 @@
  * Comments and strings in the text may hold anything: a wrong reading only makes the launch be refused or the
  * driver look at the arguments itself, so the reader stays within the text and does no more.
  */
-#include "runtime/cuda/cuda_priv.h"
+#include "runtime/cuda/cuda_ptx.h"
 
 #include "base/core/str.h"
 

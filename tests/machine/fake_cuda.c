@@ -156,6 +156,18 @@ XX(cuCtxSetCurrent, (void *ctx))
 	return 0;
 }
 
+XX(cuCtxPushCurrent_v2, (void *ctx))
+{
+	(void)ctx;
+	return 0;
+}
+
+XX(cuCtxPopCurrent_v2, (void **ctx))
+{
+	*ctx = seen[0];
+	return 0;
+}
+
 XX(cuModuleLoadData, (void **m, const void *image))
 {
 	(void)image;
@@ -364,6 +376,12 @@ XX(cuGraphInstantiateWithFlags, (void **exec, void *graph, unsigned long long fl
 {
 	(void)graph, (void)flags;
 	*exec = all;
+	return failed;
+}
+
+XX(cuGraphExecUpdate_v2, (void *exec, void *graph, void *why))
+{
+	(void)exec, (void)graph, (void)why;
 	return failed;
 }
 

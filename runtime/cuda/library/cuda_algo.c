@@ -2,51 +2,13 @@
 /* cuda_algo.c - algorithms (lib_algo.h) on a GPU: their calls prepared, their kernels loaded, all of it
  * enqueued.
  */
-#include "runtime/cuda/library/cuda_lib_priv.h"
+#include "runtime/cuda/library/cuda_algo.h"
 
-#include "runtime/cuda/nvrtc/nvrtc.h"
+#include "runtime/cuda/library/cuda_calls.h"
 
 #include <string.h>
 
 static const int64_t gemm_workspace = 32 << 20, conv_workspace = 1 << 30; /* at most */
-
-/* --- kernels ---------------------------------------------------------------------------------------------
- */
-
-/* The module of the kernels for an element type; PM_E_ENV when it cannot be had. */
-static PmStatus module_for(PmCudaDevice *d, int dtype, CuMod **out, PmErr *err)
-{
-	PmSource source = { .label = "lib_algo.cu", .source = pm_algo_source(), .type = (PmDType)dtype };
-	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
-	PmStatus st = PM_OK;
-	int rc = 0;
-
-	if (!d->algo_modules[dtype]) {
-		st = pm_nvrtc_compile(&source, d->info.cc, &ptx, &cubin, err);
-		if (!st)
-			rc = d->cu->module_load(&d->algo_modules[dtype], cubin.len ? cubin.s : ptx.s);
-		pm_str_release(&ptx);
-		pm_str_release(&cubin);
-	}
-	*out = d->algo_modules[dtype];
-	return rc ? pm__cuda_fail(d->cu, PM_E_ENV, "load the kernels around a library's calls", rc, err) : st;
-}
-
-static PmStatus load_kernel(PmCudaDevice *d, int dtype, const char *entry, CuFn **out, PmErr *err)
-{
-	CuMod *m = NULL;
-	PmStatus st = module_for(d, dtype, &m, err);
-	int rc = st ? 0 : d->cu->module_function(out, m, entry);
-
-	return rc ? pm__cuda_fail(d->cu, PM_E_ENV, "find a kernel around a library's calls", rc, err) : st;
-}
-
-void pm__cuda_algos_close(PmCudaDevice *d)
-{
-	for (int i = 0; i < (int)(sizeof d->algo_modules / sizeof *d->algo_modules); i++)
-		if (d->algo_modules[i])
-			d->cu->module_unload(d->algo_modules[i]);
-}
 
 /* --- preparing -------------------------------------------------------------------------------------------
  */
@@ -60,7 +22,7 @@ void pm__algo_drop(PmCudaAlgo *a)
 	memset(a, 0, sizeof *a);
 }
 
-PmStatus pm__algo_prepare(PmCudaDevice *d, const PmAlgo *algo, int pick, PmCudaAlgo *out, PmErr *err)
+PmStatus pm__algo_prepare(const PmCudaSite *on, const PmAlgo *algo, int pick, PmCudaAlgo *out, PmErr *err)
 {
 	PmStatus st = PM_OK;
 	int64_t most = 0;
@@ -73,13 +35,13 @@ PmStatus pm__algo_prepare(PmCudaDevice *d, const PmAlgo *algo, int pick, PmCudaA
 		int64_t bytes = 0;
 
 		if (s->entry)
-			st = load_kernel(d, algo->dtype, s->entry, &out->kernel[i], err);
+			st = on->kernel(on->arg, algo->dtype, s->entry, &out->kernel[i], err);
 		else
 			st = s->call.kind == PM_LIB_GEMM
-				     ? pm__gemm_prepare(&s->call, gemm_workspace, &out->pick, &out->call[i],
-							&bytes, err)
-				     : pm__conv_prepare(&s->call, conv_workspace, &out->pick, &out->call[i],
-							&bytes, err);
+				     ? pm__gemm_prepare(on->dev, &s->call, gemm_workspace, &out->pick,
+							&out->call[i], &bytes, err)
+				     : pm__conv_prepare(on->dev, &s->call, conv_workspace, &out->pick,
+							&out->call[i], &bytes, err);
 		if (bytes > most)
 			most = bytes;
 	}
@@ -117,7 +79,7 @@ PmStatus pm__algo_place(const PmCudaAlgo *a, const CuPtr p[4], CuPtr workspace, 
 	return st;
 }
 
-static PmStatus run_kernel(PmCudaDevice *d, const PmAlgoStage *s, CuFn *f, const CuPtr *p, PmErr *err)
+static PmStatus run_kernel(const PmCudaSite *on, const PmAlgoStage *s, CuFn *f, const CuPtr *p, PmErr *err)
 {
 	void *params[PM_ALGO_PLACES + PM_ALGO_INTS];
 	int rc, n = 0;
@@ -126,12 +88,12 @@ static PmStatus run_kernel(PmCudaDevice *d, const PmAlgoStage *s, CuFn *f, const
 		params[n++] = (void *)(uintptr_t)&p[i];
 	for (int i = 0; i < s->n_ints; i++)
 		params[n++] = (void *)(uintptr_t)&s->v[i];
-	rc = d->cu->launch(f, s->blocks, 1, 1, PM_ALGO_BLOCK, 1, 1, 0, d->stream, params, NULL);
-	return rc ? pm__cuda_fail(d->cu, PM_E_DEVICE, "launch a kernel around a library's call", rc, err)
+	rc = on->cu->launch(f, s->blocks, 1, 1, PM_ALGO_BLOCK, 1, 1, 0, on->stream, params, NULL);
+	return rc ? pm__cuda_fail(on->cu, PM_E_DEVICE, "launch a kernel around a library's call", rc, err)
 		  : PM_OK;
 }
 
-PmStatus pm__algo_run(PmCudaDevice *d, const PmCudaAlgo *a, const PmCudaPlaced *p, PmErr *err)
+PmStatus pm__algo_run(const PmCudaSite *on, const PmCudaAlgo *a, const PmCudaPlaced *p, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
@@ -139,12 +101,12 @@ PmStatus pm__algo_run(PmCudaDevice *d, const PmCudaAlgo *a, const PmCudaPlaced *
 		const PmAlgoStage *s = &a->algo.stage[i];
 
 		if (a->kernel[i])
-			st = run_kernel(d, s, a->kernel[i], p->p[i], err);
+			st = run_kernel(on, s, a->kernel[i], p->p[i], err);
 		else if (s->call.kind == PM_LIB_GEMM)
 			st = pm__gemm_run(a->call[i], p->p[i], p->workspace, a->workspace - a->algo.scratch,
-					  d->stream, err);
+					  on->stream, err);
 		else
-			st = pm__conv_run(a->call[i], p->placed[i], p->p[i], d->stream, err);
+			st = pm__conv_run(a->call[i], p->placed[i], p->p[i], on->stream, err);
 	}
 	return st;
 }

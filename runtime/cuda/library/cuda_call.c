@@ -123,7 +123,8 @@ static PmStatus tell_guard(PmCudaDevice *d, PmCudaCall *c, PmErr *err)
 
 static PmStatus run_lib(PmCudaDevice *d, const Ready *r, PmErr *err)
 {
-	PmStatus st = pm__algo_run(d, r->lib.algo, &r->placed, err);
+	PmCudaSite site = pm__cuda_site(d);
+	PmStatus st = pm__algo_run(&site, r->lib.algo, &r->placed, err);
 
 	if (!d->n_pending++)
 		d->first_label = r->lib.label;

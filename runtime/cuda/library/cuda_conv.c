@@ -7,8 +7,9 @@
  * Signatures and numbers are those of the cuDNN documentation. One spatial dimension becomes two, of which
  * the first is 1, as frameworks do.
  */
-#include "runtime/cuda/library/cuda_lib_priv.h"
+#include "runtime/cuda/library/cuda_calls.h"
 
+#include "base/core/arena.h"
 #include "ir/core/type.h"
 
 #include <limits.h>
@@ -116,14 +117,15 @@ enum {
 };
 
 static struct {
-	Dnn *handle;
-	CuStream *stream; /* that the handle works on */
+	Dnn *handle[CU_LIB_DEVICES];
+	CuStream *stream[CU_LIB_DEVICES]; /* that the handle works on */
 #define XX(member, symbol, parameters) int(*member) parameters;
 	DNN_FUNCTIONS(XX)
 #undef XX
 } dnn;
 
 typedef struct Conv {
+	int dev;
 	Desc plan, config;
 	DnnTensor *y, *bias; /* for the addition; NULL without */
 	int is_double;
@@ -134,14 +136,14 @@ typedef struct Description {
 	Desc x, w, y, conv, op, graph;
 } Description;
 
-static PmStatus open_dnn(PmErr *err)
+static PmStatus open_dnn(int dev, PmErr *err)
 {
 	const PmLibrary *l = pm_library_cudnn();
 	void *p;
 
-	if (dnn.handle)
+	if (dev >= 0 && dev < CU_LIB_DEVICES && dnn.handle[dev])
 		return PM_OK;
-	if (!l->so)
+	if (!l->so || dev < 0 || dev >= CU_LIB_DEVICES)
 		return PM_DECLINED;
 #define XX(member, symbol, parameters)                                                                       \
 	p = pm_library_symbol(l, #symbol);                                                                   \
@@ -150,7 +152,7 @@ static PmStatus open_dnn(PmErr *err)
 		return PM_DECLINED;
 	DNN_FUNCTIONS(XX)
 #undef XX
-	if (dnn.create(&dnn.handle))
+	if (dnn.create(&dnn.handle[dev]))
 		return pm_err(err, PM_E_ENV, "%s does not start; set PASSMITH_LIBRARIES=off to go without.",
 			      l->text);
 	return PM_OK;
@@ -251,7 +253,7 @@ static const OpNames op_names[2] = {
 	{ BACKWARD, BACKWARD_ALPHA, BACKWARD_BETA, BACKWARD_CONV, BACKWARD_W, BACKWARD_DY, BACKWARD_DX },
 };
 
-static int describe_op(Description *s, int is_double, const PmLibConv *v)
+static int describe_op(Description *s, int dev, int is_double, const PmLibConv *v)
 {
 	static const double one = 1, zero = 0;
 	static const float onef = 1, zerof = 0;
@@ -265,7 +267,7 @@ static int describe_op(Description *s, int is_double, const PmLibConv *v)
 	       set(s->op, op->x, A_DESC, 1, &s->x) && set(s->op, op->w, A_DESC, 1, &s->w) &&
 	       set(s->op, op->y, A_DESC, 1, &s->y) && dnn.desc_finalize(s->op) == 0 &&
 	       dnn.desc_create(GRAPH, &s->graph) == 0 && set(s->graph, GRAPH_OPS, A_DESC, 1, &s->op) &&
-	       set(s->graph, GRAPH_HANDLE, A_HANDLE, 1, &dnn.handle) && dnn.desc_finalize(s->graph) == 0;
+	       set(s->graph, GRAPH_HANDLE, A_HANDLE, 1, &dnn.handle[dev]) && dnn.desc_finalize(s->graph) == 0;
 }
 
 static int set_plain(DnnTensor **t, int type, const int64_t *dim, int n)
@@ -300,7 +302,7 @@ static int describe(Conv *c, Description *s, const PmLibCall *call)
 	       describe_tensor(&s->x, 1, type, v->x, v, call->align[1]) &&
 	       describe_tensor(&s->w, 2, type, v->w, v, call->align[2]) &&
 	       describe_window(&s->conv, v, c->is_double ? TYPE_DOUBLE : TYPE_FLOAT) &&
-	       describe_op(s, c->is_double, v) && (!v->has_bias || describe_bias(c, v, type));
+	       describe_op(s, c->dev, c->is_double, v) && (!v->has_bias || describe_bias(c, v, type));
 }
 
 /* --- choosing --------------------------------------------------------------------------------------------
@@ -344,7 +346,8 @@ static int make_plan(Conv *c, Desc config, int64_t limit, int64_t *workspace)
 {
 	int64_t n = 0;
 
-	if (dnn.desc_create(PLAN, &c->plan) == 0 && set(c->plan, PLAN_HANDLE, A_HANDLE, 1, &dnn.handle) &&
+	if (dnn.desc_create(PLAN, &c->plan) == 0 &&
+	    set(c->plan, PLAN_HANDLE, A_HANDLE, 1, &dnn.handle[c->dev]) &&
 	    set(c->plan, PLAN_CONFIG, A_DESC, 1, &config) && dnn.desc_finalize(c->plan) == 0 &&
 	    dnn.desc_get(c->plan, PLAN_WORKSPACE, A_INT64, 1, &n, workspace) == 0 && *workspace <= limit)
 		return 1;
@@ -379,17 +382,18 @@ static int choose_by(Conv *c, Desc graph, int mode, int dtype, int64_t limit, in
 	return c->plan != NULL;
 }
 
-PmStatus pm__conv_prepare(const PmLibCall *call, int64_t limit, int *pick, void **out, int64_t *workspace,
-			  PmErr *err)
+PmStatus pm__conv_prepare(int dev, const PmLibCall *call, int64_t limit, int *pick, void **out,
+			  int64_t *workspace, PmErr *err)
 {
 	Description s = { 0 };
 	Conv *c;
-	PmStatus st = open_dnn(err);
+	PmStatus st = open_dnn(dev, err);
 	int ok;
 
 	if (st)
 		return st;
 	c = pm_xcalloc(1, sizeof *c);
+	c->dev = dev;
 	c->is_double = call->dtype == PM_F64;
 	ok = describe(c, &s, call) &&
 	     (choose_by(c, s.graph, MODE_INSTANT, call->dtype, limit, 0, pick, workspace) ||
@@ -453,13 +457,19 @@ PmStatus pm__conv_run(void *call, void *placed, const CuPtr p[4], CuStream *s, P
 	static const float onef = 1;
 	Conv *c = call;
 	const void *a = c->is_double ? (const void *)&one : &onef;
-	int rc = dnn.stream == s ? 0 : dnn.set_stream(dnn.handle, s);
+	int rc = dnn.stream[c->dev] == s ? 0 : dnn.set_stream(dnn.handle[c->dev], s);
 
 	if (!rc) {
-		dnn.stream = s;
-		rc = dnn.execute(dnn.handle, c->plan, placed);
+		dnn.stream[c->dev] = s;
+		rc = dnn.execute(dnn.handle[c->dev], c->plan, placed);
 	}
 	if (!rc && c->bias)
-		rc = dnn.add(dnn.handle, a, c->bias, p[3], a, c->y, p[0]);
+		rc = dnn.add(dnn.handle[c->dev], a, c->bias, p[3], a, c->y, p[0]);
 	return rc ? refused(rc, err) : PM_OK;
+}
+
+void pm__conv_forget_stream(int dev)
+{
+	if (dev >= 0 && dev < CU_LIB_DEVICES)
+		dnn.stream[dev] = NULL;
 }

@@ -4,8 +4,9 @@
  * The library's matrices are column-major, so y = a b is computed as y' = b' a', all of which are our
  * row-major matrices read column by column. Signatures and numbers are those of the cuBLASLt documentation.
  */
-#include "runtime/cuda/library/cuda_lib_priv.h"
+#include "runtime/cuda/library/cuda_calls.h"
 
+#include "base/core/arena.h"
 #include "ir/core/type.h"
 
 #include <stdlib.h>
@@ -73,13 +74,14 @@ enum {
 };
 
 static struct {
-	Lt *handle;
+	Lt *handle[CU_LIB_DEVICES];
 #define XX(member, symbol, parameters) int(*member) parameters;
 	LT_FUNCTIONS(XX)
 #undef XX
 } lt;
 
 typedef struct Gemm {
+	Lt *handle;
 	LtDesc *desc;
 	LtLayout *a, *b, *y; /* the library's first and second factor, and the result */
 	LtAlgo algo;
@@ -89,14 +91,14 @@ typedef struct Gemm {
 	double alpha, beta;
 } Gemm;
 
-static PmStatus open_lt(PmErr *err)
+static PmStatus open_lt(int dev, PmErr *err)
 {
 	const PmLibrary *l = pm_library_cublaslt();
 	void *p;
 
-	if (lt.handle)
+	if (dev >= 0 && dev < CU_LIB_DEVICES && lt.handle[dev])
 		return PM_OK;
-	if (!l->so)
+	if (!l->so || dev < 0 || dev >= CU_LIB_DEVICES)
 		return PM_DECLINED;
 #define XX(member, symbol, parameters)                                                                       \
 	p = pm_library_symbol(l, #symbol);                                                                   \
@@ -105,7 +107,7 @@ static PmStatus open_lt(PmErr *err)
 		return PM_DECLINED;
 	LT_FUNCTIONS(XX)
 #undef XX
-	if (lt.create(&lt.handle))
+	if (lt.create(&lt.handle[dev]))
 		return pm_err(err, PM_E_ENV, "%s does not start; set PASSMITH_LIBRARIES=off to go without.",
 			      l->text);
 	return PM_OK;
@@ -194,7 +196,7 @@ static int choose(Gemm *g, const PmLibCall *c, int64_t limit, int *pick, int64_t
 	for (int i = 0; i < 4 && ok; i++)
 		ok = lt.pref_set(pref, PREF_ALIGN_A + i, &align[i], sizeof align[i]) == 0;
 	ok = ok &&
-	     lt.heuristic(lt.handle, g->desc, g->a, g->b, g->y, g->y, pref, N_CANDIDATES, found, &n) == 0;
+	     lt.heuristic(g->handle, g->desc, g->a, g->b, g->y, g->y, pref, N_CANDIDATES, found, &n) == 0;
 	if (pref)
 		lt.pref_destroy(pref);
 	for (int i = *pick; i < n && ok; i++)
@@ -207,15 +209,16 @@ static int choose(Gemm *g, const PmLibCall *c, int64_t limit, int *pick, int64_t
 	return 0;
 }
 
-PmStatus pm__gemm_prepare(const PmLibCall *c, int64_t limit, int *pick, void **out, int64_t *workspace,
-			  PmErr *err)
+PmStatus pm__gemm_prepare(int dev, const PmLibCall *c, int64_t limit, int *pick, void **out,
+			  int64_t *workspace, PmErr *err)
 {
 	Gemm *g;
-	PmStatus st = open_lt(err);
+	PmStatus st = open_lt(dev, err);
 
 	if (st)
 		return st;
 	g = pm_xcalloc(1, sizeof *g);
+	g->handle = lt.handle[dev];
 	g->c = c->gemm.c;
 	g->is_double = c->dtype == PM_F64;
 	g->outer = (int)c->gemm.outer;
@@ -244,7 +247,7 @@ PmStatus pm__gemm_run(void *call, const CuPtr p[4], CuPtr workspace, int64_t byt
 		CuPtr y = p[0] + (uint64_t)(i * g->step[0]), a = p[1] + (uint64_t)(i * g->step[1]),
 		      b = p[2] + (uint64_t)(i * g->step[2]);
 
-		rc = lt.matmul(lt.handle, g->desc, pa, b, g->a, a, g->b, pb,
+		rc = lt.matmul(g->handle, g->desc, pa, b, g->a, a, g->b, pb,
 			       g->c == PM_LIB_C_MATRIX ? p[3] : y, g->y, y, g->y, &g->algo, workspace,
 			       (size_t)bytes, s);
 	}

@@ -96,6 +96,7 @@ static PmStatus name_of(const PmCudaDevice *d, const PmLibCall *c, PmStr *text, 
 
 typedef struct Trial {
 	PmCudaDevice *d;
+	PmCudaSite site;
 	CuPtr p[4], workspace;
 	int64_t bytes[4], workspace_bytes;
 	CuEvent *from, *to;
@@ -171,6 +172,7 @@ static int open_trial(Trial *t, PmCudaDevice *d, const PmLibCall *c)
 
 	memset(t, 0, sizeof *t);
 	t->d = d;
+	t->site = pm__cuda_site(d);
 	if (!operand_bytes(c, d->info.memory / SHARE, t->bytes))
 		return 0;
 	for (int i = 0; i < 4 && !rc; i++) {
@@ -209,7 +211,7 @@ static double between(Trial *t, CuGraphExec *x, const PmCudaAlgo *w, const PmCud
 	int rc = cu->event_record(t->from, t->d->stream);
 
 	if (!rc)
-		rc = x ? cu->graph_launch(x, t->d->stream) : pm__algo_run(t->d, w, p, NULL) != PM_OK;
+		rc = x ? cu->graph_launch(x, t->d->stream) : pm__algo_run(&t->site, w, p, NULL) != PM_OK;
 	if (!rc)
 		rc = cu->event_record(t->to, t->d->stream);
 	if (!rc)
@@ -230,7 +232,7 @@ static CuGraphExec *record(Trial *t, const PmCudaAlgo *w, const PmCudaPlaced *p,
 	if (!ok)
 		return NULL;
 	for (int i = 0; i < n && ok; i++)
-		ok = pm__algo_run(t->d, w, p, NULL) == PM_OK;
+		ok = pm__algo_run(&t->site, w, p, NULL) == PM_OK;
 	ok = cu->capture_end(t->d->stream, &g) == 0 && g && ok;
 	if (ok && cu->graph_make(&x, g, 0))
 		x = NULL;
@@ -286,7 +288,7 @@ static void try_algo(Trial *t, const PmLibCall *c, PmAlgoKind kind, Best *best, 
 	for (int i = 0; i < CANDIDATES; i++) {
 		PmCudaAlgo w;
 		double s = -1;
-		PmStatus st = pm__algo_prepare(t->d, &algo, pick, &w, NULL);
+		PmStatus st = pm__algo_prepare(&t->site, &algo, pick, &w, NULL);
 
 		pick = w.pick;
 		if (!st)
@@ -357,12 +359,13 @@ static void try_all(PmCudaDevice *d, const PmLibCall *c, const PmStr *name, cons
 
 static PmStatus prepare(PmCudaDevice *d, const PmLibCall *c, int kind, int pick, PmCudaAlgo *out, PmErr *err)
 {
+	PmCudaSite site = pm__cuda_site(d);
 	PmAlgo algo;
 	PmStatus st;
 
 	if (!pm_algo_describe(c, (PmAlgoKind)kind, &algo))
 		return PM_DECLINED;
-	st = pm__algo_prepare(d, &algo, pick, out, err);
+	st = pm__algo_prepare(&site, &algo, pick, out, err);
 	if (st)
 		pm__algo_drop(out);
 	return st;

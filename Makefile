@@ -30,7 +30,8 @@ LIB_SRC  := $(filter-out rt/%,$(call below,$(LIB_DIRS),*.c)) rt/package.c rt/sha
 # Nothing in the two may need more than libc: their own files, and the few of the rest that they need.
 RT_BASE  := $(addprefix base/core/,arena.c clean.c elf.c err.c str.c) \
 	$(addprefix runtime/emu/,emu_entry.c emu_fail.c emu_fiber.c emu_object.c emu_sched.c) $(wildcard runtime/host/*.c)
-RT_SRC   := $(wildcard rt/*.c) $(RT_BASE)
+RT_SRC   := $(wildcard rt/*.c) $(RT_BASE) ir/core/onnx_dtype.c ir/core/type.c runtime/cuda/cuda_api.c runtime/device/library.c \
+	$(addprefix runtime/cuda/library/,cuda_algo.c cuda_conv.c cuda_gemm.c) $(wildcard runtime/cuda/library/lib_algo*.c)
 ORT_SRC  := $(wildcard ort/*.c) rt/sha256.c $(RT_BASE)
 CLI_SRC  := $(filter-out cli/host/%,$(call below,cli,*.c))
 # The program that runs passes, started by passmith.

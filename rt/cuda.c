@@ -1,22 +1,406 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda.c - the device "cuda": a GPU, by the driver's interface. */
-#include "rt/rt_priv.h"
+/* cuda.c - the device "cuda": a GPU, by the driver's interface. Kernels, weights and sessions' memory.
+ *
+ * The primary context of the device is retained while a model is open, and current only within calls: what
+ * the caller had current before is so again afterwards.
+ */
+#include "rt/cuda_priv.h"
+
+#include "base/core/arena.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+
+static PmStatus open_driver(const PmCuda **out, PmErr *err)
+{
+	PmStatus st;
+
+	pthread_mutex_lock(&opening);
+	st = pm__cuda_open(out, err);
+	pthread_mutex_unlock(&opening);
+	return st;
+}
+
+PmStatus pm_rt_cuda_fail(const PmRtCuda *c, const char *what, int error, PmErr *err)
+{
+	return pm__cuda_fail(c->cu, error == CU_OUT_OF_MEMORY ? PM_E_LIMIT : PM_E_DEVICE, what, error, err);
+}
+
+/* ---- images ---- */
+
+const PmRtfImage *pm_rt_image_for(const PmRtPackage *p, size_t unit, int cc)
+{
+	const PmRtfImage *best = NULL;
+
+	for (size_t i = 0; i < p->n_image; i++) {
+		const PmRtfImage *m = &p->image[i];
+		int fits = m->form == PM_RTF_CUBIN ? (int)m->cc / 10 == cc / 10 && (int)m->cc <= cc
+						   : m->form == PM_RTF_PTX && (int)m->cc <= cc;
+
+		if (m->unit != unit || !fits)
+			continue;
+		if (!best || (m->form == PM_RTF_CUBIN && best->form == PM_RTF_PTX) ||
+		    (m->form == best->form && m->cc > best->cc))
+			best = m;
+	}
+	return best;
+}
 
 int pm_rt_cuda_fits(const PmRtPackage *p)
 {
-	(void)p;
-	return 0;
+	const PmCuda *cu;
+	int dev, major = 0, minor = 0;
+
+	if (!p->n_unit || open_driver(&cu, NULL) || cu->device_get(&dev, 0) ||
+	    cu->device_attr(&major, CU_DEV_CC_MAJOR, dev) || cu->device_attr(&minor, CU_DEV_CC_MINOR, dev))
+		return 0;
+	for (size_t i = 0; i < p->n_unit; i++)
+		if (!p->unit[i].around && !pm_rt_image_for(p, i, 10 * major + minor))
+			return 0;
+	return 1;
+}
+
+/* "sm_80, sm_90": machine code and texts that the package has. */
+static void list_archs(const PmRtPackage *p, char *text, size_t room)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < p->n_image; i++) {
+		int seen = p->image[i].form == PM_RTF_EMU;
+
+		for (size_t k = 0; k < i && !seen; k++)
+			seen = p->image[k].form != PM_RTF_EMU && p->image[k].cc == p->image[i].cc;
+		if (!seen && at < room)
+			at += (size_t)snprintf(text + at, room - at, "%ssm_%u", at ? ", " : "",
+					       p->image[i].cc);
+	}
+	if (!at)
+		snprintf(text, room, "no GPU at all");
+}
+
+PmStatus pm_rt_cuda_load(PmRtModel *m, PmRtCuda *c, size_t unit, CuMod **out, PmErr *err)
+{
+	const PmRtfImage *image = pm_rt_image_for(&m->pk, unit, c->cc);
+	char archs[128];
+	int rc;
+
+	if (!c->module[unit] && !image) {
+		list_archs(&m->pk, archs, sizeof archs);
+		return pm_err(err, PM_E_ENV,
+			      "%s has kernels for %s, and none for %s (sm_%d); compile it with --arch sm_%d "
+			      "among others.",
+			      m->path, archs, c->gpu, c->cc, c->cc);
+	}
+	if (!c->module[unit]) {
+		rc = c->cu->module_load(&c->module[unit], m->pk.code + image->offset);
+		if (rc) {
+			c->module[unit] = NULL;
+			return pm__cuda_fail(c->cu, rc == CU_OUT_OF_MEMORY ? PM_E_LIMIT : PM_E_ENV,
+					     "load a kernel of the package", rc, err);
+		}
+	}
+	*out = c->module[unit];
+	return PM_OK;
+}
+
+/* Dynamic shared memory beyond what a kernel has without asking. */
+static PmStatus allow_smem(PmRtCuda *c, CuFn *f, uint32_t smem, PmErr *err)
+{
+	int fixed = 0, allowed = 0;
+	int rc = c->cu->fn_attr(&fixed, CU_FN_STATIC_SMEM, f);
+
+	if (!rc && (int64_t)smem + fixed > CU_PLAIN_SMEM) {
+		rc = c->cu->fn_attr(&allowed, CU_FN_MAX_DYNAMIC_SMEM, f);
+		if (!rc && (int64_t)smem > allowed)
+			rc = c->cu->fn_set_attr(f, CU_FN_MAX_DYNAMIC_SMEM, (int)smem);
+	}
+	return rc ? pm_rt_cuda_fail(c, "give a kernel its shared memory", rc, err) : PM_OK;
+}
+
+/* Of every step that no library takes, its function. */
+static PmStatus find_functions(PmRtModel *m, PmRtCuda *c, PmErr *err)
+{
+	const PmRtPackage *p = &m->pk;
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < p->n_step && !st; i++) {
+		const PmRtfStep *s = &p->step[i];
+		CuMod *module = NULL;
+		int rc = 0;
+
+		if (s->call != PM_RTF_NONE && c->has_algo[s->call])
+			continue;
+		st = pm_rt_cuda_load(m, c, s->unit, &module, err);
+		if (!st)
+			rc = c->cu->module_function(&c->fn[i], module, pm_package_text(p, s->entry));
+		if (rc)
+			st = pm_rt_cuda_fail(c, "find an entry of a kernel", rc, err);
+		if (!st)
+			st = allow_smem(c, c->fn[i], s->smem, err);
+	}
+	return st;
+}
+
+/* ---- weights ---- */
+
+/* All constants in one piece of memory, each aligned. */
+static PmStatus upload(PmRtModel *m, PmRtCuda *c, PmErr *err)
+{
+	uint64_t all = 0;
+	CuStream *stream = NULL;
+	int rc;
+
+	for (size_t i = 0; i < m->pk.n_constant; i++)
+		all += (m->pk.constant[i].bytes + PM_RTF_CONST_ALIGN - 1) / PM_RTF_CONST_ALIGN *
+		       PM_RTF_CONST_ALIGN;
+	if (!all)
+		return PM_OK;
+	rc = c->cu->mem_alloc(&c->weights, (size_t)all);
+	if (rc) {
+		c->weights = 0;
+		return pm_rt_cuda_fail(c, "hold the weights of the package", rc, err);
+	}
+	rc = c->cu->stream_create(&stream, CU_STREAM_NON_BLOCKING);
+	all = 0;
+	for (size_t i = 0; i < m->pk.n_constant && !rc; i++) {
+		uint64_t n = m->pk.constant[i].bytes;
+
+		m->constant[i] = c->weights + all;
+		if (n)
+			rc = c->cu->copy_to(m->constant[i], pm_rt_constant(m, i), (size_t)n, stream);
+		all += (n + PM_RTF_CONST_ALIGN - 1) / PM_RTF_CONST_ALIGN * PM_RTF_CONST_ALIGN;
+	}
+	if (!rc)
+		rc = c->cu->stream_sync(stream);
+	if (stream)
+		c->cu->stream_destroy(stream);
+	return rc ? pm_rt_cuda_fail(c, "take the weights of the package", rc, err) : PM_OK;
+}
+
+/* ---- models ---- */
+
+static PmStatus find_gpu(PmRtModel *m, PmRtCuda *c, int ordinal, PmErr *err)
+{
+	int n = 0, major = 0, minor = 0, rc = c->cu->device_count(&n);
+
+	if (!rc && ordinal >= n)
+		return pm_err(err, PM_E_ENV, "There is no GPU number %d; this process can use %d of them.",
+			      ordinal, n);
+	if (!rc)
+		rc = c->cu->device_get(&c->dev, ordinal);
+	if (!rc)
+		rc = c->cu->device_name(c->gpu, sizeof c->gpu, c->dev);
+	if (!rc)
+		rc = c->cu->device_attr(&major, CU_DEV_CC_MAJOR, c->dev);
+	if (!rc)
+		rc = c->cu->device_attr(&minor, CU_DEV_CC_MINOR, c->dev);
+	if (rc)
+		return pm__cuda_fail(c->cu, PM_E_ENV, "say what it is", rc, err);
+	c->cc = 10 * major + minor;
+	snprintf(m->device_name, sizeof m->device_name, "cuda:%d %s", ordinal, c->gpu);
+	return PM_OK;
+}
+
+static PmStatus fill_model(PmRtModel *m, PmRtCuda *c, PmErr *err)
+{
+	PmStatus st = pm_rt_calls_prepare(m, c, err);
+
+	if (!st)
+		st = find_functions(m, c, err);
+	return st ? st : upload(m, c, err);
 }
 
 static PmStatus cuda_open(PmRtModel *m, int ordinal, PmErr *err)
 {
-	(void)m, (void)ordinal;
-	return pm_err(err, PM_E_ENV, "This build has no device cuda; use emu.");
+	PmRtCuda *c = pm_xcalloc(1, sizeof *c);
+	CuCtx *before = NULL;
+	PmStatus st;
+	int rc;
+
+	m->own = c;
+	c->module = pm_xcalloc(m->pk.n_unit + 1, sizeof *c->module);
+	c->fn = pm_xcalloc(m->pk.n_step + 1, sizeof *c->fn);
+	c->algo = pm_xcalloc(m->pk.n_call + 1, sizeof *c->algo);
+	c->has_algo = pm_xcalloc(m->pk.n_call + 1, 1);
+	st = open_driver(&c->cu, err);
+	if (!st)
+		st = find_gpu(m, c, ordinal, err);
+	if (st)
+		return st;
+	rc = c->cu->ctx_retain(&c->ctx, c->dev);
+	if (rc) {
+		c->ctx = NULL;
+		return pm__cuda_fail(c->cu, PM_E_ENV, "be used", rc, err);
+	}
+	rc = c->cu->ctx_push(c->ctx);
+	if (rc)
+		return pm_rt_cuda_fail(c, "be made current", rc, err);
+	st = fill_model(m, c, err);
+	c->cu->ctx_pop(&before);
+	return st;
 }
 
 static void cuda_close(PmRtModel *m)
 {
-	(void)m;
+	PmRtCuda *c = m->own;
+	CuCtx *before = NULL;
+
+	if (!c)
+		return;
+	if (c->ctx && c->cu->ctx_push(c->ctx) == 0) {
+		pm_rt_calls_drop(m, c);
+		for (size_t i = 0; i < m->pk.n_unit; i++)
+			if (c->module[i])
+				c->cu->module_unload(c->module[i]);
+		if (c->weights)
+			c->cu->mem_free(c->weights);
+		c->cu->ctx_pop(&before);
+	}
+	if (c->ctx)
+		c->cu->ctx_release(c->dev);
+	free(c->module);
+	free(c->fn);
+	free(c->algo);
+	free(c->has_algo);
+	free(c);
 }
 
-const PmRtDevice pm_rt_cuda = { .name = "cuda", .align = 256, .open = cuda_open, .close = cuda_close };
+/* ---- sessions ---- */
+
+static PmStatus cuda_enter(PmRtSession *s, void *stream, PmErr *err)
+{
+	const PmRtCuda *c = pm_rt_cuda_of(s);
+	PmRtCudaSession *own = s->own;
+	int rc = c->cu->ctx_push(c->ctx);
+
+	if (rc)
+		return pm_rt_cuda_fail(c, "be made current", rc, err);
+	own->now = stream ? stream : own->stream;
+	return PM_OK;
+}
+
+static void cuda_leave(PmRtSession *s)
+{
+	CuCtx *before = NULL;
+
+	pm_rt_cuda_of(s)->cu->ctx_pop(&before);
+}
+
+static PmStatus cuda_alloc(PmRtSession *s, uint64_t bytes, PmRtAddress *out, PmErr *err)
+{
+	const PmRtCuda *c = pm_rt_cuda_of(s);
+	CuCtx *before = NULL;
+	CuPtr p = 0;
+	int rc = c->cu->ctx_push(c->ctx);
+
+	if (rc)
+		return pm_rt_cuda_fail(c, "be made current", rc, err);
+	rc = c->cu->mem_alloc(&p, bytes ? (size_t)bytes : 1);
+	c->cu->ctx_pop(&before);
+	*out = rc ? 0 : p;
+	return rc ? pm_rt_cuda_fail(c, "hold the memory of a session", rc, err) : PM_OK;
+}
+
+static void cuda_release(PmRtSession *s, PmRtAddress p)
+{
+	const PmRtCuda *c = pm_rt_cuda_of(s);
+	CuCtx *before = NULL;
+
+	if (c->cu->ctx_push(c->ctx))
+		return;
+	c->cu->mem_free(p);
+	c->cu->ctx_pop(&before);
+}
+
+/* The session's own stream waits for the legacy default stream as that waits for it, so that who works on the
+ * default stream and gives no stream is served in order. What captures must not. */
+static PmStatus cuda_session_new(PmRtSession *s, PmErr *err)
+{
+	const PmRtCuda *c = pm_rt_cuda_of(s);
+	PmRtCudaSession *own = pm_xcalloc(1, sizeof *own);
+	PmStatus st;
+	int rc;
+
+	s->own = own;
+	st = cuda_enter(s, NULL, err);
+	if (st)
+		return st;
+	rc = c->cu->stream_create(&own->stream, 0);
+	if (!rc)
+		rc = c->cu->stream_create(&own->capture, CU_STREAM_NON_BLOCKING);
+	cuda_leave(s);
+	if (rc)
+		return pm_rt_cuda_fail(c, "make a stream", rc, err);
+	return c->workspace ? cuda_alloc(s, (uint64_t)c->workspace, &own->workspace, err) : PM_OK;
+}
+
+static void cuda_session_free(PmRtSession *s)
+{
+	const PmRtCuda *c = pm_rt_cuda_of(s);
+	PmRtCudaSession *own = s->own;
+
+	if (!own)
+		return;
+	if (cuda_enter(s, NULL, NULL) == PM_OK) {
+		if (own->workspace)
+			c->cu->mem_free(own->workspace);
+		if (own->stream)
+			c->cu->stream_destroy(own->stream);
+		if (own->capture)
+			c->cu->stream_destroy(own->capture);
+		cuda_leave(s);
+	}
+	free(own);
+}
+
+static PmStatus cuda_copy_in(PmRtSession *s, PmRtAddress to, const void *from, PmRtPlace place, uint64_t n,
+			     PmErr *err)
+{
+	const PmRtCuda *c = pm_rt_cuda_of(s);
+	CuStream *now = ((PmRtCudaSession *)s->own)->now;
+	int rc = place == PM_RT_HOST ? c->cu->copy_to(to, from, (size_t)n, now)
+				     : c->cu->copy(to, (CuPtr)(uintptr_t)from, (size_t)n, now);
+
+	return rc ? pm_rt_cuda_fail(c, "copy an input", rc, err) : PM_OK;
+}
+
+static PmStatus cuda_copy_out(PmRtSession *s, void *to, PmRtPlace place, PmRtAddress from, uint64_t n,
+			      PmErr *err)
+{
+	const PmRtCuda *c = pm_rt_cuda_of(s);
+	CuStream *now = ((PmRtCudaSession *)s->own)->now;
+	int rc = place == PM_RT_HOST ? c->cu->copy_from(to, from, (size_t)n, now)
+				     : c->cu->copy((CuPtr)(uintptr_t)to, from, (size_t)n, now);
+
+	return rc ? pm_rt_cuda_fail(c, "copy an output", rc, err) : PM_OK;
+}
+
+static PmStatus cuda_wait(PmRtSession *s, PmErr *err)
+{
+	const PmRtCuda *c = pm_rt_cuda_of(s);
+	int rc = c->cu->stream_sync(((PmRtCudaSession *)s->own)->now);
+
+	return rc ? pm_rt_cuda_fail(c, "finish a run", rc, err) : PM_OK;
+}
+
+const PmRtDevice pm_rt_cuda = {
+	.name = "cuda",
+	.align = PM_RTF_CONST_ALIGN,
+	.open = cuda_open,
+	.close = cuda_close,
+	.session_new = cuda_session_new,
+	.session_free = cuda_session_free,
+	.ready_free = pm_rt_cuda_ready_free,
+	.alloc = cuda_alloc,
+	.release = cuda_release,
+	.enter = cuda_enter,
+	.leave = cuda_leave,
+	.copy_in = cuda_copy_in,
+	.copy_out = cuda_copy_out,
+	.launch = pm_rt_cuda_launch,
+	.wait = cuda_wait,
+};

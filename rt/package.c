@@ -379,22 +379,43 @@ static PmStatus check_images(Check *c)
 	return PM_OK;
 }
 
+/* All of v[from .. from + n) are at least `least`, and small enough to be multiplied. */
+static int in_range(const int64_t *v, int from, int n, int64_t least)
+{
+	for (int i = from; i < from + n; i++)
+		if (v[i] < least || v[i] > (int64_t)MOST_BYTES)
+			return 0;
+	return 1;
+}
+
+/* Sizes as library.h says of them (the places in v stand in format.h). */
+static int is_call(const PmRtfCall *k)
+{
+	const int64_t *v = k->v;
+	int spatial = v[0] >= 1 && v[0] <= 3 ? (int)v[0] : 0;
+
+	if (k->type != 1 && k->type != 10 && k->type != 11 && k->type != 16)
+		return 0;
+	for (int i = 0; i < 4; i++)
+		if (k->align[i] < 0 || k->align[i] > 256 || k->step[i] < -(int64_t)MOST_BYTES ||
+		    k->step[i] > (int64_t)MOST_BYTES)
+			return 0;
+	if (k->kind == PM_RTF_GEMM)
+		return in_range(v, 0, 4, 1) && in_range(v, 4, 6, -(int64_t)MOST_BYTES) &&
+		       in_range(v, 10, 1, 1) && v[10] <= 64 && in_range(v, 11, 2, -(int64_t)MOST_BYTES) &&
+		       v[13] >= 0 && v[13] <= 2;
+	return k->kind == PM_RTF_CONV && spatial && in_range(v, 2, 1, 1) && in_range(v, 4, spatial + 2, 1) &&
+	       in_range(v, 9, spatial + 2, 1) && in_range(v, 14, spatial + 2, 1) &&
+	       in_range(v, 19, spatial, 0) && in_range(v, 22, spatial, 1) && in_range(v, 25, spatial, 1);
+}
+
 static PmStatus check_calls(Check *c)
 {
 	const PmRtPackage *p = c->p;
 
-	for (size_t i = 0; i < p->n_call; i++) {
-		const PmRtfCall *k = &p->call[i];
-
-		if (k->kind > PM_RTF_CONV || !pm_package_type_size(k->type))
-			return bad(c, PM_RTF_CALLS, i, "is of no known kind");
-		/* Sizes that are multiplied later, and dimensions that number places of an array. */
-		for (size_t j = 0; j < sizeof k->v / sizeof *k->v; j++)
-			if (k->v[j] < -(int64_t)MOST_BYTES || k->v[j] > (int64_t)MOST_BYTES)
-				return bad(c, PM_RTF_CALLS, i, "has a size that is none");
-		if (k->kind == PM_RTF_CONV && (k->v[0] < 1 || k->v[0] > 3))
-			return bad(c, PM_RTF_CALLS, i, "has no known number of dimensions");
-	}
+	for (size_t i = 0; i < p->n_call; i++)
+		if (!is_call(&p->call[i]))
+			return bad(c, PM_RTF_CALLS, i, "is no call that libraries take");
 	for (size_t i = 0; i < p->n_choice; i++)
 		if (p->choice[i].call >= p->n_call || !is_text(p, p->choice[i].gpu))
 			return bad(c, PM_RTF_CHOICES, i, "is for no call");

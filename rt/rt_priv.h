@@ -46,12 +46,12 @@ typedef struct PmRtBound {
 
 /* A shape in a session, made when it is first needed. */
 typedef struct PmRtReady {
-	uint64_t *value; /* owned; by argument of the shape; an address or a number's bits. NULL = not yet
-			    made */
+	/* By argument of the shape: an address or a number's bits, owned; NULL = not yet made. */
+	uint64_t *value;
 	void **params;   /* owned; by argument: where its value is */
-	PmRtAddress
-		*at; /* owned; by value of the model: the address that the arguments have; 0 = none so far */
-	void *own;   /* the device's, NULL to begin with */
+	PmRtAddress *at; /* owned; by value of the model: the address that the arguments have */
+	uint64_t moves;  /* how often addresses in value[] became others */
+	void *own;       /* the device's, NULL to begin with */
 } PmRtReady;
 
 /* So many runs of a shape, one after the other. */
@@ -77,7 +77,6 @@ typedef struct PmRtRun {
 	PmRtSession *s;
 	size_t shape;
 	PmRtReady *ready;
-	int moved; /* addresses in ready->value are others than at the last run of this shape */
 	unsigned flags;
 } PmRtRun;
 

@@ -233,6 +233,7 @@ static void place_args(PmRtSession *s, size_t k)
 	PmRtReady *r = &s->ready[k];
 	size_t n = count_args(p, shape), from = first_arg(p, shape);
 
+	r->moves++;
 	for (size_t i = 0; i < n; i++) {
 		const PmRtfArg *a = &p->arg[from + i];
 
@@ -283,10 +284,11 @@ static PmStatus run_shape(PmRtSession *s, size_t shape, int64_t row, unsigned fl
 	PmRtReady *r = &s->ready[shape];
 	PmRtRun run = { .s = s, .shape = shape, .ready = r, .flags = flags };
 	PmStatus st = PM_OK;
+	int moved = 0;
 
 	if (!r->value) {
 		make_ready(s, shape);
-		run.moved = 1;
+		moved = 1;
 	}
 	for (size_t i = 0; i < m->n_in + m->n_out && !st; i++) {
 		char *data = data_of(s, i, row_of(s, i, shape, row));
@@ -299,10 +301,10 @@ static PmStatus run_shape(PmRtSession *s, size_t shape, int64_t row, unsigned fl
 			if (!st && i < m->n_in && bytes)
 				st = d->copy_in(s, at, data, s->bound[i].t.place, bytes, err);
 		}
-		run.moved |= at != r->at[i];
+		moved |= at != r->at[i];
 		r->at[i] = at;
 	}
-	if (!st && run.moved)
+	if (!st && moved)
 		place_args(s, shape);
 	if (!st)
 		st = d->launch(&run, err);

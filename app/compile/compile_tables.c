@@ -3,6 +3,7 @@
 #include "app/compile/compile_priv.h"
 
 #include "base/core/arena.h"
+#include "ir/core/onnx_dtype.h"
 
 #include <string.h>
 
@@ -22,13 +23,7 @@ uint32_t pm__text(PmPackage *p, const char *s)
 
 uint32_t pm__onnx_type(int dtype)
 {
-	static const unsigned char number[] = {
-#define XX(NAME, no, text, bytes, cls, word, cuda, sums, peak, onnx, field, torch, bits) [no] = onnx,
-#include "passmith/dtypes.def"
-#undef XX
-	};
-
-	return dtype >= 0 && dtype < (int)sizeof number && !pm_dtype_is_narrow(dtype) ? number[dtype] : 0;
+	return pm_dtype_is_narrow(dtype) ? 0 : (uint32_t)pm_dtype_to_onnx(dtype);
 }
 
 /* ---- values ---- */

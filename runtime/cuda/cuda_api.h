@@ -143,7 +143,9 @@ enum {
 
 	CU_STREAM_NON_BLOCKING = 1,
 	CU_CAPTURE_RELAXED = 2,
-	CU_MIN_DRIVER = 12000
+	CU_MIN_DRIVER = 12000,
+
+	CU_PLAIN_SMEM = 48 * 1024 /* bytes of shared memory of a block that need no opting in */
 };
 
 /* Opens libcuda.so.1 and initialises it, once in this process: never call this in a process that forks device

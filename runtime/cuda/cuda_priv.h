@@ -77,8 +77,7 @@ PmStatus pm__guard_check(const PmCuda *cu, CuStream *s, PmCudaGuard *g, PmCudaBu
 
 enum {
 	CU_N_EVENTS = 256,
-	CU_MAX_ARGS = 128,
-	CU_PLAIN_SMEM = 48 * 1024 /* dynamic shared memory that needs no opting in */
+	CU_MAX_ARGS = 128
 };
 
 typedef struct PmCudaFn {

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cuda_call.c - calls of cuBLASLt and cuDNN in the place of launches.
+ *
+ * A call is prepared once for a model: descriptors and the library's algorithm. Nothing is tried out; the
+ * package may say which algorithm was found to be the fastest on this GPU with these libraries. Handles and
+ * descriptors are shared by all sessions, so that one lock is held while a call is enqueued (not while it
+ * runs). A graph needs it only when it is captured.
+ */
+#include "rt/cuda_priv.h"
+
+#include "ir/core/onnx_dtype.h"
+#include "runtime/cuda/library/cuda_calls.h"
+
+#include <pthread.h>
+#include <string.h>
+
+static pthread_mutex_t libraries = PTHREAD_MUTEX_INITIALIZER;
+
+static void get(const int64_t *v, int *at, int64_t *to, int n)
+{
+	memcpy(to, v + *at, (size_t)n * sizeof *to);
+	*at += n;
+}
+
+/* As app/compile put it (format.h). */
+static void call_of(const PmRtfCall *from, PmLibCall *to)
+{
+	const int64_t *v = from->v;
+	int at = 4;
+
+	memset(to, 0, sizeof *to);
+	to->kind = from->kind == PM_RTF_GEMM ? PM_LIB_GEMM : PM_LIB_CONV;
+	to->dtype = pm_dtype_from_onnx((int)from->type);
+	memcpy(to->align, from->align, sizeof to->align);
+	memcpy(to->step, from->step, sizeof to->step);
+	if (to->kind == PM_LIB_GEMM) {
+		to->gemm = (PmLibGemm){ .m = v[0],
+					.n = v[1],
+					.k = v[2],
+					.batch = v[3],
+					.a_row = v[4],
+					.a_col = v[5],
+					.a_batch = v[6],
+					.b_row = v[7],
+					.b_col = v[8],
+					.b_batch = v[9],
+					.outer = v[10],
+					.a_outer = v[11],
+					.b_outer = v[12],
+					.c = (PmLibC)v[13] };
+		to->gemm.alpha = from->alpha;
+		to->gemm.beta = from->beta;
+		return;
+	}
+	to->conv.spatial = (int)v[0];
+	to->conv.transposed = v[1] != 0;
+	to->conv.groups = v[2];
+	to->conv.has_bias = v[3] != 0;
+	get(v, &at, to->conv.x, 5);
+	get(v, &at, to->conv.w, 5);
+	get(v, &at, to->conv.y, 5);
+	get(v, &at, to->conv.pad, 3);
+	get(v, &at, to->conv.stride, 3);
+	get(v, &at, to->conv.dilation, 3);
+}
+
+/* ---- preparing ---- */
+
+typedef struct Loading {
+	PmRtModel *m;
+	PmRtCuda *c;
+} Loading;
+
+/* The kernels around calls: compiled ahead as everything else. */
+static PmStatus kernel_around(void *arg, int dtype, const char *entry, CuFn **out, PmErr *err)
+{
+	const Loading *l = arg;
+	const PmRtPackage *p = &l->m->pk;
+	uint32_t type = (uint32_t)pm_dtype_to_onnx(dtype);
+	PmStatus st = PM_OK;
+	int rc;
+
+	for (size_t i = 0; i < p->n_unit && type < PM_RT_TYPES && !l->c->around[type] && !st; i++)
+		if (p->unit[i].around && p->unit[i].type == type)
+			st = pm_rt_cuda_load(l->m, l->c, i, &l->c->around[type], err);
+	if (st)
+		return st;
+	if (type >= PM_RT_TYPES || !l->c->around[type])
+		return PM_DECLINED;
+	rc = l->c->cu->module_function(out, l->c->around[type], entry);
+	return rc ? pm__cuda_fail(l->c->cu, PM_E_ENV, "find a kernel around a library's call", rc, err)
+		  : PM_OK;
+}
+
+static PmStatus prepare(Loading *l, const PmLibCall *call, uint32_t kind, uint32_t pick, PmCudaAlgo *out)
+{
+	const PmCudaSite site = { .cu = l->c->cu, .dev = l->c->dev, .kernel = kernel_around, .arg = l };
+	PmAlgo algo;
+	PmStatus st;
+
+	if (kind >= PM_N_ALGOS || pick > 1000 || !pm_algo_describe(call, (PmAlgoKind)kind, &algo))
+		return PM_DECLINED;
+	st = pm__algo_prepare(&site, &algo, (int)pick, out, NULL);
+	if (st)
+		pm__algo_drop(out);
+	return st;
+}
+
+/* What was measured with this GPU and these libraries; the call as it stands where nothing was. */
+static void choice_for(const PmRtPackage *p, const PmRtCuda *c, size_t call, uint32_t *kind, uint32_t *pick)
+{
+	*kind = PM_ALGO_PLAIN;
+	*pick = 0;
+	for (size_t i = 0; i < p->n_choice; i++) {
+		const PmRtfChoice *h = &p->choice[i];
+
+		if (h->call == call && !strcmp(pm_package_text(p, h->gpu), c->gpu) &&
+		    h->cublaslt == (uint32_t)pm_library_cublaslt()->version &&
+		    h->cudnn == (uint32_t)pm_library_cudnn()->version) {
+			*kind = h->algorithm;
+			*pick = h->candidate;
+		}
+	}
+}
+
+/* A library that is missing, or does not take the call, is no error: our kernel runs then. */
+static void prepare_call(Loading *l, size_t i)
+{
+	PmCudaAlgo *out = &l->c->algo[i];
+	uint32_t kind, pick;
+	PmLibCall call;
+	PmStatus st;
+
+	call_of(&l->m->pk.call[i], &call);
+	if (call.dtype < 0)
+		return;
+	choice_for(&l->m->pk, l->c, i, &kind, &pick);
+	st = prepare(l, &call, kind, pick, out);
+	if (st && (kind != PM_ALGO_PLAIN || pick))
+		st = prepare(l, &call, PM_ALGO_PLAIN, 0, out);
+	l->c->has_algo[i] = !st;
+	if (!st && out->workspace > l->c->workspace)
+		l->c->workspace = out->workspace;
+}
+
+PmStatus pm_rt_calls_prepare(PmRtModel *m, PmRtCuda *c, PmErr *err)
+{
+	Loading l = { m, c };
+
+	(void)err;
+	pthread_mutex_lock(&libraries);
+	for (size_t i = 0; i < m->pk.n_call && pm_library_allowed(); i++)
+		prepare_call(&l, i);
+	pthread_mutex_unlock(&libraries);
+	return PM_OK;
+}
+
+void pm_rt_calls_drop(PmRtModel *m, PmRtCuda *c)
+{
+	pthread_mutex_lock(&libraries);
+	for (size_t i = 0; i < m->pk.n_call; i++)
+		if (c->has_algo[i])
+			pm__algo_drop(&c->algo[i]);
+	pthread_mutex_unlock(&libraries);
+}
+
+/* ---- running ---- */
+
+static const PmCudaAlgo *algo_of(const PmRtCuda *c, const PmRtfStep *s)
+{
+	return s->call != PM_RTF_NONE && c->has_algo[s->call] ? &c->algo[s->call] : NULL;
+}
+
+void pm_rt_calls_unplace(const PmRtSession *s, size_t n_steps, PmRtCudaReady *own)
+{
+	(void)s;
+	pthread_mutex_lock(&libraries);
+	for (size_t i = 0; i < n_steps; i++)
+		pm__algo_unplace(&own->placed[i]);
+	pthread_mutex_unlock(&libraries);
+	own->placed_at = 0;
+}
+
+PmStatus pm_rt_calls_place(const PmRtRun *r, PmRtCudaReady *own, PmErr *err)
+{
+	const PmRtCuda *c = pm_rt_cuda_of(r->s);
+	const PmRtPackage *p = &r->s->m->pk;
+	const PmRtfShape *shape = &p->shape[r->shape];
+	CuPtr workspace = ((PmRtCudaSession *)r->s->own)->workspace;
+	const uint64_t *value = r->ready->value;
+	PmStatus st = PM_OK;
+
+	pm_rt_calls_unplace(r->s, shape->n_steps, own);
+	pthread_mutex_lock(&libraries);
+	for (uint32_t i = 0; i < shape->n_steps && !st; i++) {
+		const PmRtfStep *s = &p->step[shape->first_step + i];
+		const PmCudaAlgo *a = algo_of(c, s);
+		CuPtr at[4] = { 0 };
+
+		for (uint32_t k = 0; k < s->n_args && k < 4; k++)
+			if (p->arg[s->first_arg + k].kind == PM_RTF_BUF)
+				at[k] = value[k];
+		if (a)
+			st = pm__algo_place(a, at, workspace, &own->placed[i], err);
+		value += s->n_args;
+	}
+	pthread_mutex_unlock(&libraries);
+	own->placed_at = st ? 0 : r->ready->moves;
+	return st;
+}
+
+PmStatus pm_rt_call_run(const PmRtRun *r, PmRtCudaReady *own, size_t step, CuStream *stream, PmErr *err)
+{
+	const PmRtCuda *c = pm_rt_cuda_of(r->s);
+	const PmRtPackage *p = &r->s->m->pk;
+	const PmCudaAlgo *a = algo_of(c, &p->step[p->shape[r->shape].first_step + step]);
+	const PmCudaSite site = { .cu = c->cu, .dev = c->dev, .stream = stream };
+	PmStatus st;
+
+	pthread_mutex_lock(&libraries);
+	/* Another session's stream may have had this one's address. */
+	pm__conv_forget_stream(c->dev);
+	st = pm__algo_run(&site, a, &own->placed[step], err);
+	pthread_mutex_unlock(&libraries);
+	return st;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cuda_priv.h - a model on a GPU; shared by cuda.c (kernels and memory), cuda_run.c (runs and graphs) and
+ * cuda_call.c (calls of libraries). */
+#ifndef RT_CUDA_PRIV_H
+#define RT_CUDA_PRIV_H
+
+#include "rt/rt_priv.h"
+#include "runtime/cuda/library/cuda_algo.h"
+
+enum { PM_RT_TYPES = 17 }; /* ONNX's numbers of types that packages have are below it */
+
+/* A model's. */
+typedef struct PmRtCuda {
+	const PmCuda *cu;
+	CuCtx *ctx; /* the device's primary context; NULL = not retained */
+	int dev, cc;
+	char gpu[128];
+	CuMod **module;             /* owned; by unit; NULL = not loaded */
+	CuFn **fn;                  /* owned; by step; NULL where a library's call takes its place */
+	CuPtr weights;              /* all constants; 0 = there are none */
+	PmCudaAlgo *algo;           /* owned; by call */
+	char *has_algo;             /* owned; by call: 1 = prepared */
+	CuMod *around[PM_RT_TYPES]; /* kernels around libraries' calls, by ONNX's number of the type */
+	int64_t workspace;          /* bytes that calls want of a session */
+} PmRtCuda;
+
+/* A session's. */
+typedef struct PmRtCudaSession {
+	CuStream *stream;  /* its own */
+	CuStream *capture; /* on which launches are captured, not run */
+	CuStream *now;     /* of the run that goes on */
+	CuPtr workspace;   /* for calls of libraries */
+} PmRtCudaSession;
+
+/* A shape's in a session. */
+typedef struct PmRtCudaReady {
+	PmCudaPlaced *placed;            /* owned; by step of the shape */
+	CuGraphExec *exec;               /* NULL = not captured so far */
+	uint64_t placed_at, captured_at; /* PmRtReady.moves then; 0 = never */
+} PmRtCudaReady;
+
+static inline const PmRtCuda *pm_rt_cuda_of(const PmRtSession *s)
+{
+	return s->m->own;
+}
+
+/* The image of a unit for a GPU: machine code of its kind before a text, the newest first. NULL = none. */
+const PmRtfImage *pm_rt_image_for(const PmRtPackage *p, size_t unit, int cc);
+/* Loads it, unless it is loaded. PM_E_ENV where the package has none for this GPU. */
+PmStatus pm_rt_cuda_load(PmRtModel *m, PmRtCuda *c, size_t unit, CuMod **out, PmErr *err);
+/* The driver's error as a sentence: PM_E_LIMIT when it is a lack of memory. */
+PmStatus pm_rt_cuda_fail(const PmRtCuda *c, const char *what, int error, PmErr *err);
+
+/* Prepares the calls that a library of this machine takes, by the algorithms that the package says or the
+ * first that the library suggests. */
+PmStatus pm_rt_calls_prepare(PmRtModel *m, PmRtCuda *c, PmErr *err);
+void pm_rt_calls_drop(PmRtModel *m, PmRtCuda *c);
+/* Tells libraries the addresses of a shape's calls. */
+PmStatus pm_rt_calls_place(const PmRtRun *r, PmRtCudaReady *own, PmErr *err);
+void pm_rt_calls_unplace(const PmRtSession *s, size_t n_steps, PmRtCudaReady *own);
+/* Enqueues step number `step` of the shape, which is a prepared call. */
+PmStatus pm_rt_call_run(const PmRtRun *r, PmRtCudaReady *own, size_t step, CuStream *stream, PmErr *err);
+
+/* PmRtDevice.launch, ready_free (cuda_run.c). */
+PmStatus pm_rt_cuda_launch(const PmRtRun *r, PmErr *err);
+void pm_rt_cuda_ready_free(PmRtSession *s, PmRtReady *r);
+
+#endif

@@ -127,6 +127,8 @@ TESTS    := $(patsubst %.c,$(BUILD)/%,$(TEST_SRC) $(TIME_SRC))
 TEST_SO  := $(patsubst %.c,$(BUILD)/%.so,$(TEST_PASS))
 # Libraries of GPUs that are made up, under the names by which the program opens the real ones.
 MACHINE  := $(addprefix $(BUILD)/tests/machine/,libcuda.so.1 libnvrtc.so libnvidia-ml.so.1)
+# A driver whose GPU is this processor.
+EMU_CUDA := $(BUILD)/tests/machine/emu/libcuda.so.1
 # A driver whose GPU is this processor, for libpassmith_ort.
 ORT_CUDA := $(BUILD)/tests/machine/ort/libcuda.so.1
 # For the real ONNX Runtime: calls each function of its interface that is used.
@@ -161,12 +163,12 @@ endif
 .PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill check-cluster check-mcp check-slurm check-report bench-integrity bench-judge bench-eval bench-eval-many bench-clock bench-import bench-extract check-gpu check-atif check-ort bundle golden-update fuzz gen fmt check-fmt check-spdx \
 	check-layers check-cycles check-headers check-clang check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
-all: $(LIB) $(CLI) $(HOST) $(RT) $(ORT) $(PASSES) $(TESTS) $(TEST_SO) $(MACHINE) $(ORT_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
+all: $(LIB) $(CLI) $(HOST) $(RT) $(ORT) $(PASSES) $(TESTS) $(TEST_SO) $(MACHINE) $(EMU_CUDA) $(ORT_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
 
 lib: $(LIB)
-tests: $(ORT) $(TESTS) $(TEST_SO) $(MACHINE) $(ORT_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
+tests: $(RT) $(ORT) $(TESTS) $(TEST_SO) $(MACHINE) $(EMU_CUDA) $(ORT_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
 # What tests/run.sh needs for tests/unit and tests/fuzz.
-unit: $(ORT) $(filter $(BUILD)/tests/unit/%,$(TESTS)) $(TEST_SO) $(MACHINE) $(ORT_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
+unit: $(RT) $(ORT) $(filter $(BUILD)/tests/unit/%,$(TESTS)) $(TEST_SO) $(MACHINE) $(EMU_CUDA) $(ORT_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
 passes: $(PASSES)
 models: $(ONNX)
 
@@ -295,6 +297,10 @@ $(BUILD)/tests/machine/libnvidia-ml.so.1: tests/machine/fake_nvml.c
 $(MACHINE): tests/machine/fake.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) -std=c11 -D_GNU_SOURCE -O1 -fPIC -shared $(WARN) -I . -o $@ $(filter %.c,$^)
+
+$(EMU_CUDA): $(BUILD)/obj-rt/tests/machine/emu_cuda.o $(filter $(BUILD)/obj-rt/base/% $(BUILD)/obj-rt/runtime/emu/% $(BUILD)/obj-rt/runtime/host/%,$(RT_OBJ))
+	@mkdir -p $(@D)
+	$(call Q,LINK)$(CC) -shared $(PM_LDFLAGS) $(LDFLAGS) -Wl,-soname,libcuda.so.1 -o $@ $^ -lm -ldl -lpthread
 
 $(ORT_CUDA): $(addprefix $(BUILD)/obj-rt/tests/machine/,emu_cuda.o ort_cuda.o) \
 		$(filter $(BUILD)/obj-rt/base/% $(BUILD)/obj-rt/runtime/%,$(ORT_OBJ))

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rt_cases.c - what libpassmith_rt must do on a GPU. */
+#include "tests/lib/device/rt_cases.h"
+
+#include "bench/inputs/inputs.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { AWAY = 64, SETS = 2 };
+
+/* The driver's functions that a caller of the library uses. */
+static struct {
+	int (*init)(unsigned);
+	int (*retain)(void **, int);
+	int (*push)(void *);
+	int (*pop)(void **);
+	int (*current)(void **);
+	int (*alloc)(unsigned long long *, size_t);
+	int (*release)(unsigned long long);
+	int (*to)(unsigned long long, const void *, size_t, void *);
+	int (*from)(void *, unsigned long long, size_t, void *);
+	int (*stream)(void **, unsigned);
+	int (*stream_end)(void *);
+	int (*sync)(void *);
+	int (*info)(size_t *, size_t *);
+} cu;
+static void *ctx;
+
+static void find(void *so, const char *name, void *to)
+{
+	void *p = dlsym(so, name);
+
+	if (!p)
+		fail_msg("The driver has no %s.", name);
+	memcpy(to, &p, sizeof p);
+}
+
+void rt_cases_open(void)
+{
+	void *so = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+
+	if (!so)
+		fail_msg("There is no driver: %s", dlerror());
+	find(so, "cuInit", &cu.init);
+	find(so, "cuDevicePrimaryCtxRetain", &cu.retain);
+	find(so, "cuCtxPushCurrent_v2", &cu.push);
+	find(so, "cuCtxPopCurrent_v2", &cu.pop);
+	find(so, "cuCtxGetCurrent", &cu.current);
+	find(so, "cuMemAlloc_v2", &cu.alloc);
+	find(so, "cuMemFree_v2", &cu.release);
+	find(so, "cuMemcpyHtoDAsync_v2", &cu.to);
+	find(so, "cuMemcpyDtoHAsync_v2", &cu.from);
+	find(so, "cuStreamCreate", &cu.stream);
+	find(so, "cuStreamDestroy_v2", &cu.stream_end);
+	find(so, "cuStreamSynchronize", &cu.sync);
+	find(so, "cuMemGetInfo_v2", &cu.info);
+	assert_int_equal(cu.init(0), 0);
+	assert_int_equal(cu.retain(&ctx, 0), 0);
+}
+
+static PmRtModel *open_model(const TestPackage *p)
+{
+	PmRtModel *m = NULL;
+	PmRtError e;
+
+	if (pm_rt_open(p->path, "cuda", &m, &e))
+		fail_msg("%s", e.text);
+	assert_non_null(strstr(pm_rt_about(m), "\"device\":\"cuda:0"));
+	return m;
+}
+
+static PmRtSession *open_session(PmRtModel *m)
+{
+	PmRtSession *s = NULL;
+	PmRtError e;
+
+	if (pm_rt_session_new(m, &s, &e))
+		fail_msg("%s", e.text);
+	return s;
+}
+
+static void run(PmRtSession *s, void *stream, unsigned flags)
+{
+	PmRtError e;
+
+	if (pm_rt_run(s, stream, flags, &e))
+		fail_msg("%s", e.text);
+}
+
+void rt_case_host(const TestPackage *p)
+{
+	PmRtModel *m = open_model(p);
+	PmRtSession *s = open_session(m);
+	PmTensor out[TEST_VALUES];
+
+	for (int again = 0; again < 4; again++)
+		for (size_t k = 0; k < p->n_runs; k++) {
+			test_bind(s, &p->run[k], out);
+			run(s, NULL, again % 2 ? PM_RT_GRAPH : 0);
+			test_same(&p->run[k], out, again % 2 ? "host, graph" : "host");
+			pm_tensors_release(out, p->run[k].n_out);
+		}
+	pm_rt_session_free(s);
+	pm_rt_close(m);
+}
+
+/* ---- tensors on the device ---- */
+
+typedef struct Set {
+	unsigned long long base[TEST_VALUES], at[TEST_VALUES]; /* inputs, then outputs */
+	size_t n;
+} Set;
+
+/* `away` bytes behind an aligned place. The context is current. */
+static void make_set(const TestRun *r, size_t away, void *stream, Set *s)
+{
+	s->n = r->n_in + r->n_out;
+	for (size_t i = 0; i < s->n; i++) {
+		const PmTensor *t = i < r->n_in ? &r->in[i] : &r->want[i - r->n_in];
+
+		assert_int_equal(cu.alloc(&s->base[i], t->bytes + away + 1), 0);
+		s->at[i] = s->base[i] + away;
+		if (i < r->n_in && t->bytes)
+			assert_int_equal(cu.to(s->at[i], t->data, t->bytes, stream), 0);
+	}
+	assert_int_equal(cu.sync(stream), 0);
+}
+
+static void bind_set(PmRtSession *s, const TestRun *r, const Set *set)
+{
+	PmRtError e;
+
+	for (size_t i = 0; i < set->n; i++) {
+		int in = i < r->n_in;
+		PmRtTensor t = test_rt_tensor(in ? &r->in[i] : &r->want[i - r->n_in]);
+
+		t.data = (void *)(size_t)set->at[i];
+		t.place = PM_RT_ON_DEVICE;
+		if (in ? pm_rt_bind_input(s, i, &t, &e) : pm_rt_bind_output(s, i - r->n_in, &t, &e))
+			fail_msg("%s", e.text);
+	}
+}
+
+static void check_set(const TestRun *r, const Set *set, void *stream, const char *what)
+{
+	for (size_t i = 0; i < r->n_out; i++) {
+		size_t n = r->want[i].bytes;
+		char *got = calloc(1, n + 1);
+
+		assert_int_equal(cu.from(got, set->at[r->n_in + i], n, stream), 0);
+		assert_int_equal(cu.sync(stream), 0);
+		if (memcmp(got, r->want[i].data, n) != 0)
+			fail_msg("%s: output %zu has other bits.", what, i);
+		/* So that the next run has to make it again. */
+		memset(got, 0x5a, n);
+		assert_int_equal(cu.to(set->at[r->n_in + i], got, n, stream), 0);
+		assert_int_equal(cu.sync(stream), 0);
+		free(got);
+	}
+}
+
+static void drop_set(Set *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		assert_int_equal(cu.release(s->base[i]), 0);
+}
+
+void rt_case_device(const TestPackage *p)
+{
+	PmRtModel *m = open_model(p);
+	PmRtSession *s = open_session(m);
+	void *stream, *now;
+
+	assert_int_equal(cu.current(&now), 0);
+	assert_null(now);
+	assert_int_equal(cu.push(ctx), 0);
+	assert_int_equal(cu.stream(&stream, 1), 0);
+	for (size_t k = 0; k < p->n_runs; k++) {
+		const TestRun *r = &p->run[k];
+		Set set[SETS];
+
+		for (size_t away = 0; away <= AWAY; away += AWAY) {
+			for (int i = 0; i < SETS; i++)
+				make_set(r, away, stream, &set[i]);
+			for (int i = 0; i < 3 * SETS; i++) {
+				bind_set(s, r, &set[i % SETS]);
+				run(s, stream, i < SETS ? 0 : PM_RT_GRAPH);
+				check_set(r, &set[i % SETS], stream, i < SETS ? "device" : "device, graph");
+			}
+			for (int i = 0; i < SETS; i++)
+				drop_set(&set[i]);
+		}
+	}
+	assert_int_equal(cu.current(&now), 0);
+	assert_ptr_equal(now, ctx);
+	assert_int_equal(cu.stream_end(stream), 0);
+	assert_int_equal(cu.pop(&now), 0);
+	pm_rt_session_free(s);
+	pm_rt_close(m);
+	assert_int_equal(cu.current(&now), 0);
+	assert_null(now);
+}
+
+/* ---- threads ---- */
+
+typedef struct Thread {
+	const TestPackage *p;
+	PmRtModel *m;
+	int runs, number;
+	char why[1100]; /* "" = all was right */
+} Thread;
+
+/* No assertion here: cmocka's belong to the first thread. */
+static int run_one(Thread *t, PmRtSession *s, int i)
+{
+	const TestRun *r = &t->p->run[(size_t)(i + t->number) % t->p->n_runs];
+	PmTensor out[TEST_VALUES];
+	PmRtError e = { 0 };
+	int bad = 0;
+
+	for (size_t k = 0; k < r->n_in && !bad; k++) {
+		PmRtTensor in = test_rt_tensor(&r->in[k]);
+
+		bad = pm_rt_bind_input(s, k, &in, &e);
+	}
+	for (size_t k = 0; k < r->n_out; k++) {
+		PmRtTensor to;
+
+		if (pm_tensor_init(&out[k], &r->want[k].type, NULL))
+			bad = 1;
+		to = test_rt_tensor(&out[k]);
+		bad = bad || pm_rt_bind_output(s, k, &to, &e);
+	}
+	bad = bad || pm_rt_run(s, NULL, i % 3 ? 0 : PM_RT_GRAPH, &e);
+	for (size_t k = 0; k < r->n_out; k++) {
+		if (!bad && memcmp(out[k].data, r->want[k].data, r->want[k].bytes) != 0) {
+			snprintf(e.text, sizeof e.text, "output %zu of run %d has other bits", k, i);
+			bad = 1;
+		}
+		pm_tensor_release(&out[k]);
+	}
+	if (bad)
+		snprintf(t->why, sizeof t->why, "%s.", e.text);
+	return bad;
+}
+
+static void *work(void *arg)
+{
+	Thread *t = arg;
+	PmRtSession *s = NULL;
+	PmRtError e;
+
+	if (pm_rt_session_new(t->m, &s, &e))
+		snprintf(t->why, sizeof t->why, "%s", e.text);
+	for (int i = 0; s && i < t->runs && !run_one(t, s, i); i++)
+		;
+	pm_rt_session_free(s);
+	return NULL;
+}
+
+static void all_threads(const TestPackage *p, PmRtModel *m, int n, int runs)
+{
+	Thread *t = calloc((size_t)n, sizeof *t);
+	pthread_t *id = calloc((size_t)n, sizeof *id);
+
+	for (int i = 0; i < n; i++) {
+		t[i] = (Thread){ .p = p, .m = m, .runs = runs, .number = i };
+		assert_int_equal(pthread_create(&id[i], NULL, work, &t[i]), 0);
+	}
+	for (int i = 0; i < n; i++)
+		pthread_join(id[i], NULL);
+	for (int i = 0; i < n; i++)
+		if (*t[i].why)
+			fail_msg("thread %d: %s", i, t[i].why);
+	free(t);
+	free(id);
+}
+
+void rt_case_threads(const TestPackage *p, int n, int runs)
+{
+	PmRtModel *m = open_model(p);
+
+	all_threads(p, m, n, runs);
+	pm_rt_close(m);
+}
+
+/* ---- growth ---- */
+
+static int open_files(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (d && readdir(d))
+		n++;
+	if (d)
+		closedir(d);
+	return n;
+}
+
+static size_t free_memory(void)
+{
+	size_t left = 0, all = 0;
+	void *now;
+
+	assert_int_equal(cu.push(ctx), 0);
+	assert_int_equal(cu.info(&left, &all), 0);
+	assert_int_equal(cu.pop(&now), 0);
+	return left;
+}
+
+void rt_case_growth(const TestPackage *p, int runs)
+{
+	PmRtModel *m = open_model(p);
+	PmRtSession *s = open_session(m);
+	const TestRun *r = &p->run[0];
+	PmTensor out[TEST_VALUES];
+	size_t memory;
+	int files;
+
+	test_bind(s, r, out);
+	for (int i = 0; i < 3; i++)
+		run(s, NULL, i % 2 ? PM_RT_GRAPH : 0);
+	files = open_files();
+	memory = free_memory();
+	for (int i = 0; i < runs; i++)
+		run(s, NULL, i % 2 ? PM_RT_GRAPH : 0);
+	assert_int_equal(open_files(), files);
+	assert_true(free_memory() >= memory);
+	test_same(r, out, "after many runs");
+	pm_tensors_release(out, r->n_out);
+	pm_rt_session_free(s);
+	pm_rt_close(m);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rt_cases.h - what libpassmith_rt must do on a GPU, in the same words for a real one
+ * (tests/gpu/test_rt_cuda.c) and for one that is emulated (tests/unit/rt/test_rt_cuda.c). */
+#ifndef TESTS_LIB_DEVICE_RT_CASES_H
+#define TESTS_LIB_DEVICE_RT_CASES_H
+
+#include "tests/lib/device/package.h"
+
+/* Finds the driver's functions that the cases call themselves; the driver must be loadable. Call it when no
+ * process has to be forked any more. */
+void rt_cases_open(void);
+/* Each fails the test, naming what was wrong, unless every run of every shape of p has the bits wanted. */
+/* Tensors of the host, without and with a graph, shapes in turn. */
+void rt_case_host(const TestPackage *p);
+/* Tensors on the device, a stream of the caller; the same, then others, then the first ones again, plain and
+ * as a graph; places that are aligned and places that are not. The context that was current stays so. */
+void rt_case_device(const TestPackage *p);
+/* A session for each of n threads, each making `runs` runs, some with graphs. */
+void rt_case_threads(const TestPackage *p, int n, int runs);
+/* After `runs` more runs the process has as many open files, the device as much memory as before. */
+void rt_case_growth(const TestPackage *p, int runs);
+
+#endif

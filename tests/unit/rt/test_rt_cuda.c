@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_rt_cuda.c - the device "cuda" of libpassmith_rt on a driver whose GPU is this processor (emu_cuda.c):
+ * the bits of the device "emu", graphs, streams, contexts, threads, and nothing left behind. */
+#include "tests/lib/device/rt_cases.h"
+#include "tests/machine/emu_cuda.h"
+
+#include "base/sys/io.h"
+#include "bench/inputs/inputs.h"
+#include "rt/format.h"
+#include "rt/package.h"
+#include "rt/sha256.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static TestPackage head, small;
+static long (*counted)(int what);
+
+/* Names what was compiled for emu as code for a GPU of this capability: the driver runs it. */
+static void as_cuda(TestPackage *p, uint32_t cc)
+{
+	PmStr bytes = PM_STR_INIT;
+	PmRtfHeader h;
+	PmRtfSection *s = &h.section[PM_RTF_IMAGES];
+	PmErr err;
+
+	assert_int_equal(pm_read_file(p->path, 0, &bytes, &err), PM_OK);
+	memcpy(&h, bytes.s, sizeof h);
+	for (uint64_t at = s->offset; at < s->offset + s->bytes; at += sizeof(PmRtfImage)) {
+		PmRtfImage m;
+
+		memcpy(&m, bytes.s + at, sizeof m);
+		m.form = PM_RTF_CUBIN;
+		m.cc = cc;
+		memcpy(bytes.s + at, &m, sizeof m);
+	}
+	pm_sha256_of(bytes.s + s->offset, s->bytes, s->sha256);
+	pm_package_digest(&h, h.sha256);
+	memcpy(bytes.s, &h, sizeof h);
+	assert_int_equal(pm_write_file(p->path, bytes.s, bytes.len, &err), PM_OK);
+	pm_str_release(&bytes);
+}
+
+/* Whatever forks comes first: then the driver is loaded, which from here on is found by its name. */
+static int open_all(void **state)
+{
+	PmDimSize a[] = { { "batch", 2 }, { "tokens", 5 } }, b[] = { { "batch", 3 }, { "tokens", 16 } };
+	const PmCompileShape shapes[] = { { a, 2 }, { b, 2 } };
+	const PmCompileAsk open_head = { .model = "models/open/bge_pooling_head.gpt",
+					 .deadline = 60,
+					 .emu = 1,
+					 .jobs = 2,
+					 .shape = shapes,
+					 .n_shapes = 2 };
+	const PmCompileAsk swin = { .model = "models/swin_block.gpt", .deadline = 60, .emu = 1, .jobs = 2 };
+	char path[512];
+	void *so, *p;
+
+	(void)state;
+	test_package_make(&open_head, "emu", 3, &head);
+	test_package_make(&swin, "emu", 4, &small);
+	as_cuda(&head, 90);
+	as_cuda(&small, 80);
+	snprintf(path, sizeof path, "%s/tests/machine/emu/libcuda.so.1", getenv("PASSMITH_BUILD"));
+	so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!so)
+		fail_msg("%s", dlerror());
+	p = dlsym(so, "emu_cuda_count");
+	memcpy(&counted, &p, sizeof p);
+	rt_cases_open();
+	return 0;
+}
+
+static int close_all(void **state)
+{
+	(void)state;
+	test_package_release(&head);
+	test_package_release(&small);
+	return 0;
+}
+
+/* Of what lives: the context that the cases hold. */
+static void nothing_is_left(void)
+{
+	assert_int_equal(counted(EMU_CUDA_RETAINED), 1);
+	assert_int_equal(counted(EMU_CUDA_MODULES), 0);
+	assert_int_equal(counted(EMU_CUDA_MEMORY), 0);
+	assert_int_equal(counted(EMU_CUDA_STREAMS), 0);
+	assert_int_equal(counted(EMU_CUDA_GRAPHS), 0);
+}
+
+static void host(void **state)
+{
+	(void)state;
+	rt_case_host(&head);
+	nothing_is_left();
+}
+
+static void device(void **state)
+{
+	long updated = counted(EMU_CUDA_UPDATED);
+
+	(void)state;
+	rt_case_device(&head);
+	nothing_is_left();
+	assert_true(counted(EMU_CUDA_UPDATED) > updated); /* other pointers: the same graphs */
+	setenv("EMU_CUDA_NO_UPDATE", "1", 1);             /* or others, where a driver cannot */
+	rt_case_device(&head);
+	unsetenv("EMU_CUDA_NO_UPDATE");
+	nothing_is_left();
+}
+
+/* Machine code of the same kind of GPU with a smaller number is taken. */
+static void older_code(void **state)
+{
+	PmRtModel *m;
+	PmRtError e;
+
+	(void)state;
+	assert_int_equal(pm_rt_open(small.path, "cuda", &m, &e), PM_RT_ENV);
+	assert_non_null(strstr(e.text, "has kernels for sm_80, and none for Emulated One (sm_90)"));
+	assert_int_equal(pm_rt_open(head.path, "emu", &m, &e), PM_RT_ENV);
+	assert_non_null(strstr(e.text, "has no kernels for the device emu"));
+	assert_int_equal(pm_rt_open(head.path, "cuda:1", &m, &e), PM_RT_ENV);
+	assert_non_null(strstr(e.text, "There is no GPU number 1"));
+	nothing_is_left();
+	as_cuda(&small, 90);
+	assert_int_equal(pm_rt_open(small.path, NULL, &m, &e), PM_RT_OK);
+	assert_non_null(strstr(pm_rt_about(m), "\"device\":\"cuda:0 Emulated One\""));
+	pm_rt_close(m);
+	rt_case_host(&small);
+	nothing_is_left();
+}
+
+static void threads(void **state)
+{
+	(void)state;
+	rt_case_threads(&head, 8, 30);
+	nothing_is_left();
+}
+
+/* With pointers that stay, a run is its launches or one graph, and nothing else. */
+static void steady(void **state)
+{
+	long launches, captured, graph_launches, made;
+	PmTensor out[TEST_VALUES];
+	PmRtModel *m;
+	PmRtSession *s;
+	PmRtError e;
+
+	(void)state;
+	assert_int_equal(pm_rt_open(head.path, "cuda", &m, &e), PM_RT_OK);
+	assert_int_equal(pm_rt_session_new(m, &s, &e), PM_RT_OK);
+	test_bind(s, &head.run[0], out);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pm_rt_run(s, NULL, i ? PM_RT_GRAPH : 0, &e), PM_RT_OK);
+	launches = counted(EMU_CUDA_LAUNCHES);
+	captured = counted(EMU_CUDA_CAPTURED);
+	graph_launches = counted(EMU_CUDA_GRAPH_LAUNCHES);
+	made = counted(EMU_CUDA_MEMORY);
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(pm_rt_run(s, NULL, PM_RT_GRAPH, &e), PM_RT_OK);
+	assert_int_equal(counted(EMU_CUDA_GRAPH_LAUNCHES), graph_launches + 10);
+	assert_int_equal(counted(EMU_CUDA_LAUNCHES), launches);
+	assert_int_equal(counted(EMU_CUDA_CAPTURED), captured);
+	assert_int_equal(counted(EMU_CUDA_MEMORY), made);
+	pm_tensors_release(out, head.run[0].n_out);
+	pm_rt_session_free(s);
+	pm_rt_close(m);
+	rt_case_growth(&head, 200);
+	nothing_is_left();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(host),    cmocka_unit_test(device), cmocka_unit_test(older_code),
+		cmocka_unit_test(threads), cmocka_unit_test(steady),
+	};
+
+	return cmocka_run_group_tests(tests, open_all, close_all);
+}

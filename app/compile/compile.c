@@ -158,6 +158,8 @@ PmStatus pm_compile(const PmCompileAsk *ask, const char *out, PmCompiled *result
 	*result = (PmCompiled){ 0 };
 	p.texts = pm_intern_new();
 	st = plan_shapes(&p, err);
+	if (!st && ask->pieces)
+		st = pm__pieces_check(&p, err);
 	if (!st)
 		st = pm__tables_fill(&p, err);
 	if (!st)

@@ -25,9 +25,9 @@ MAKEFLAGS += --no-builtin-rules
 LIB_DIRS := base ir simplify extract dataset matcher runtime integrity bench draw rt app
 # Files of folders and of two levels below them: $(call below,ir bench,*.c).
 below    = $(foreach d,$(1),$(wildcard $(d)/$(2) $(d)/*/$(2) $(d)/*/*/$(2)))
-# rt and ort are libraries of their own (RT_SRC, ORT_SRC below); of them the rest needs what says how their files are laid out.
-LIB_SRC  := $(filter-out rt/%,$(call below,$(LIB_DIRS),*.c)) rt/package.c rt/sha256.c ort/kernels.c
-# Nothing in the two may need more than libc: their own files, and the few of the rest that they need.
+LIB_SRC  := $(call below,$(LIB_DIRS),*.c) ort/kernels.c
+# libpassmith_rt, which is also a part of the program, and libpassmith_ort: their own files, and the few of the rest that they need.
+# Nothing here may need more than libc.
 RT_BASE  := $(addprefix base/core/,arena.c clean.c elf.c err.c str.c) \
 	$(addprefix runtime/emu/,emu_entry.c emu_fail.c emu_fiber.c emu_object.c emu_sched.c) $(wildcard runtime/host/*.c)
 RT_SRC   := $(wildcard rt/*.c) $(RT_BASE) ir/core/onnx_dtype.c ir/core/type.c runtime/cuda/cuda_api.c runtime/device/library.c \
@@ -321,15 +321,15 @@ $(BUILD)/models/%.onnx: models/%.gpt $(BUILD)/passmith
 # longer than that saves. What measures is compiled as the library is. (private: $(BUILD)/flags is the same for all.)
 $(call obj,$(filter-out tests/gpu/%,$(TEST_SRC)) $(FUZZ_SRC)): private PM_CFLAGS += -O1
 
-# Programs that are tests of libpassmith_rt, or may call it, are linked with the library as others would be.
+# Tests call libpassmith_rt as it is installed: it comes before the archive that has its functions, too.
 $(TESTS) $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIB) $(RT)
 	@mkdir -p $(@D)
-	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -o $@ $(filter-out $(RT),$^) -lcmocka $(RT_LINK) $(PM_LIBS)
+	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -o $@ $(filter-out $(RT) $(LIB),$^) $(RT_LINK) $(LIB) -lcmocka $(PM_LIBS)
 
 # With a plain main that replays inputs, so that the targets do not rot where there is no clang.
 $(FUZZ): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/obj/tests/fuzz/replay_main.o $(TEST_LIB) $(LIB) $(RT)
 	@mkdir -p $(@D)
-	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -o $@ $(filter-out $(RT),$^) -lcmocka $(RT_LINK) $(PM_LIBS)
+	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -o $@ $(filter-out $(RT) $(LIB),$^) $(RT_LINK) $(LIB) -lcmocka $(PM_LIBS)
 
 FUZZ_FLAGS := -std=c11 -g -O1 -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 

@@ -16,11 +16,23 @@ static const PmCmd cmds[] = {
 
 enum { N_CMDS = sizeof cmds / sizeof *cmds };
 
+/* The name of a command as it is typed: of serve_bench, "serve-bench". */
+static const char *typed(const char *name)
+{
+	static char text[32];
+	size_t i = 0;
+
+	for (; name[i] && i < sizeof text - 1; i++)
+		text[i] = name[i] == '_' ? '-' : name[i];
+	text[i] = '\0';
+	return text;
+}
+
 static int help(FILE *to)
 {
 	fprintf(to, "passmith: compiler passes written by programs, checked and scored.\n\ncommands:\n");
 	for (int i = 0; i < N_CMDS; i++)
-		fprintf(to, "  %-11s %s\n", cmds[i].name, cmds[i].summary);
+		fprintf(to, "  %-11s %s\n", typed(cmds[i].name), cmds[i].summary);
 	fprintf(to, "\nEvery command takes --help and --json; passmith --version. Exit codes: 0 done, 1 the "
 		    "answer is no, 2 usage,\n"
 		    "3 environment, 4 bad input, 5 internal.\n");
@@ -30,9 +42,12 @@ static int help(FILE *to)
 static int run(const char *name, int argc, char **argv)
 {
 	for (int i = 0; i < N_CMDS; i++)
-		if (!strcmp(name, cmds[i].name)) {
+		if (!strcmp(name, typed(cmds[i].name))) {
+			PmCmd cmd = cmds[i];
+
+			cmd.name = typed(cmd.name);
 			pm_cli_begin(argc, argv);
-			return pm_cli_end(cmds[i].run(&cmds[i], argc, argv));
+			return pm_cli_end(cmd.run(&cmd, argc, argv));
 		}
 	pm_cli_begin(argc, argv);
 	pm_cli_complain("There is no command '%.60s'; passmith --help lists them.", name);

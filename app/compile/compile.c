@@ -17,6 +17,8 @@ static PmStatus plan_shapes(PmPackage *p, PmErr *err)
 	size_t n = a->n_shapes ? a->n_shapes : 1;
 	PmStatus st = pm_model_load(a->model, &p->open, NULL, err);
 
+	if (st)
+		return st;
 	PM_VEC_RESERVE(&p->shape, n); /* plans point into graphs that must not move */
 	pm_watch_begin(&a->watch, "planning", (int64_t)n);
 	for (size_t k = 0; k < n && !st; k++) {

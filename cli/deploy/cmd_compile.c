@@ -124,6 +124,16 @@ static void put_text(const Args *a, const PmCompiled *c)
 
 /* ---- the command ---- */
 
+/* Reading is over when the first other work begins. */
+static void (*show_work)(void *arg, const char *what, int64_t total);
+
+static void begin_work(void *arg, const char *what, int64_t total)
+{
+	pm_cli_stage("working");
+	if (show_work)
+		show_work(arg, what, total);
+}
+
 static PmStatus run(Args *a, const char *model, PmCompiled *c, PmErr *err)
 {
 	PmCompileShape *shapes = pm_xcalloc(a->shape.n + 1, sizeof *shapes);
@@ -149,7 +159,9 @@ static PmStatus run(Args *a, const char *model, PmCompiled *c, PmErr *err)
 		st = pm_pass_list_make(&a->given, a->folder, &a->pass, err);
 	ask.pass = (const char *const *)a->pass.path.v;
 	ask.n_pass = a->pass.path.n;
-	pm_cli_stage("working");
+	show_work = ask.watch.begin;
+	ask.watch.begin = begin_work;
+	pm_cli_stage("reading");
 	if (!st)
 		st = pm_compile(&ask, a->out, c, err);
 	free(shapes);

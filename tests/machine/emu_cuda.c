@@ -69,6 +69,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static long counts[EMU_CUDA_N];
 static Ptr piece[MAX_PIECES]; /* memory that is allocated */
 static char the_context;
+static int no_updates;
 static _Thread_local void *stack[MAX_DEPTH];
 static _Thread_local int depth;
 
@@ -87,6 +88,11 @@ __attribute__((visibility("default"))) long emu_cuda_count(int what)
 	n = counts[what];
 	pthread_mutex_unlock(&lock);
 	return n;
+}
+
+__attribute__((visibility("default"))) void emu_cuda_refuse_updates(int on)
+{
+	no_updates = on;
 }
 
 static int current(void)
@@ -534,7 +540,7 @@ XX(cuGraphExecUpdate_v2, (void *exec, void *graph, void *why))
 
 	(void)why;
 	NEED_CONTEXT();
-	if (getenv("EMU_CUDA_NO_UPDATE"))
+	if (no_updates)
 		return UPDATE_FAILED;
 	for (; a && b; a = a->next, b = b->next) {
 		if (a->f != b->f)

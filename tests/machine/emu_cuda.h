@@ -23,5 +23,7 @@ enum {
 
 /* How many of them; found in the driver with dlsym. */
 long emu_cuda_count(int what);
+/* With 1, no graph takes another's arguments from here on. */
+void emu_cuda_refuse_updates(int on);
 
 #endif

@@ -121,6 +121,7 @@ static const char *const lines[] = {
 	"apply models/llama_block.gpt --bank @/bank --lock @/b.onnx.lock -o @/b2.onnx",
 	"apply models/swin_block.gpt --bank @/bank --lock @/b.onnx.lock -o @/b3.onnx",
 	"compile models/llama_block.gpt --pass %/passes/silu.so -o @/c.pmz",
+	"serve-bench @/c.pmz --device emu --threads 2 --runs 4",
 	"new hello --dir @",
 	"build @/hello.c",
 	"check %/passes/silu.so",
@@ -178,6 +179,14 @@ static const char *const lines[] = {
 };
 
 enum { MAX_WORDS = 24 };
+
+/* A command's name as it is typed. */
+static void typed(const char *name, char out[32])
+{
+	snprintf(out, 32, "%s", name);
+	for (; *out; out++)
+		*out = *out == '_' ? '-' : *out;
+}
 
 static cJSON *schema_of(const char *command, size_t n)
 {
@@ -272,13 +281,14 @@ static void every_command_has_a_schema_and_a_line(void **state)
 	(void)state;
 	for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
 		size_t n = strlen(names[k]), i = 0;
+		char name[32];
 
-		cJSON_Delete(schema_of(names[k], n));
-		while (i < sizeof lines / sizeof *lines &&
-		       (strncmp(lines[i], names[k], n) || lines[i][n] > ' '))
+		typed(names[k], name);
+		cJSON_Delete(schema_of(name, n));
+		while (i < sizeof lines / sizeof *lines && (strncmp(lines[i], name, n) || lines[i][n] > ' '))
 			i++;
 		if (i == sizeof lines / sizeof *lines)
-			fail_msg("there is no line for passmith %s", names[k]);
+			fail_msg("there is no line for passmith %s", name);
 	}
 }
 
@@ -323,8 +333,11 @@ static void every_member_is_described(void **state)
 	cJSON_Delete(bad);
 	pm_str_clear(&found);
 	for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-		cJSON *schema = schema_of(names[k], strlen(names[k]));
+		char name[32];
+		cJSON *schema;
 
+		typed(names[k], name);
+		schema = schema_of(name, strlen(name));
 		undescribed(schema, names[k], &found);
 		cJSON_Delete(schema);
 	}

@@ -111,7 +111,7 @@ sed 's/PM_PLUGIN/PM_PLUGGIN/' "$run/fine.c" >"$run/word.c"
 echo '{' >"$run/bad.record"
 P=$build/passes
 M=models/llama_block.gpt
-commands=$(sed -n 's/^XX(\([a-z]*\),.*/\1/p' "$old"/cli/cmds.def)
+commands=$(sed -n 's/^XX(\([a-z_]*\),.*/\1/p' "$old"/cli/cmds.def | tr _ -)
 
 row "files of the build: objects of passes, embedded texts"
 (cd "$old/$build" && cat /dev/null >"$work/list" && find passes -maxdepth 1 -name '*.so' | sort >"$work/list")

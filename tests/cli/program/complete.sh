@@ -113,7 +113,7 @@ if command -v zsh >/dev/null && zsh -fc 'zmodload zsh/zpty' 2>/dev/null; then
 	tools/gen/gen-completion.sh "$build" zsh >"$tmp/zsh/_passmith" 2>"$tmp/err"
 	tap "completion for zsh is made"
 	# shellcheck disable=SC2046 # the words are arguments
-	offers "passmith " $(sed -n 's/^XX(\([a-z]*\),.*/\1/p' cli/cmds.def)
+	offers "passmith " $(sed -n 's/^XX(\([a-z_]*\),.*/\1/p' cli/cmds.def | tr _ -)
 	tap "zsh offers every command"
 	offers "passmith ex" extract explain
 	tap "zsh offers the commands that begin so"

@@ -47,6 +47,7 @@ bad_input()
 	apply) echo "4 reading apply $none.gpt --pass $silu -o $tmp/o.onnx" ;;
 	bank) echo "4 reading bank list $none" ;;
 	compile) echo "4 reading compile $none.gpt -o $tmp/o.pmz" ;;
+	serve-bench) echo "4 reading serve-bench $tmp/junk.gpt" ;;
 	new) echo "4 reading new no-name --dir $tmp" ;;
 	build) echo "1 compiling build $tmp/junk.c" ;;
 	check) echo "4 reading check $none.so" ;;
@@ -67,7 +68,7 @@ bad_input()
 	esac
 }
 
-commands=$(sed -n 's/^XX(\([a-z]*\),.*/\1/p' cli/cmds.def)
+commands=$(sed -n 's/^XX(\([a-z_]*\),.*/\1/p' cli/cmds.def | tr _ -)
 [ "$(echo "$commands" | wc -l)" -ge 23 ]
 tap "the commands are known"
 for c in $commands; do

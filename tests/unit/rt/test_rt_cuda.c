@@ -21,6 +21,7 @@
 
 static TestPackage head, small;
 static long (*counted)(int what);
+static void (*refuse_updates)(int on);
 
 /* Names what was compiled for emu as code for a GPU of this capability: the driver runs it. */
 static void as_cuda(TestPackage *p, uint32_t cc)
@@ -73,6 +74,8 @@ static int open_all(void **state)
 		fail_msg("%s", dlerror());
 	p = dlsym(so, "emu_cuda_count");
 	memcpy(&counted, &p, sizeof p);
+	p = dlsym(so, "emu_cuda_refuse_updates");
+	memcpy(&refuse_updates, &p, sizeof p);
 	rt_cases_open();
 	return 0;
 }
@@ -110,9 +113,9 @@ static void device(void **state)
 	rt_case_device(&head);
 	nothing_is_left();
 	assert_true(counted(EMU_CUDA_UPDATED) > updated); /* other pointers: the same graphs */
-	setenv("EMU_CUDA_NO_UPDATE", "1", 1);             /* or others, where a driver cannot */
+	refuse_updates(1);                                /* or others, where a driver cannot */
 	rt_case_device(&head);
-	unsetenv("EMU_CUDA_NO_UPDATE");
+	refuse_updates(0);
 	nothing_is_left();
 }
 

@@ -163,7 +163,7 @@ endif
 .PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill check-cluster check-mcp check-slurm check-report bench-integrity bench-judge bench-eval bench-eval-many bench-clock bench-import bench-extract check-gpu check-atif check-ort bundle golden-update fuzz gen fmt check-fmt check-spdx \
 	check-layers check-cycles check-headers check-clang check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
-all: $(LIB) $(CLI) $(HOST) $(RT) $(ORT) $(PASSES) $(TESTS) $(TEST_SO) $(MACHINE) $(EMU_CUDA) $(ORT_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
+all: $(LIB) $(CLI) $(HOST) $(RT) $(RT:.so=.a) $(ORT) $(PASSES) $(TESTS) $(TEST_SO) $(MACHINE) $(EMU_CUDA) $(ORT_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
 
 lib: $(LIB)
 tests: $(RT) $(ORT) $(TESTS) $(TEST_SO) $(MACHINE) $(EMU_CUDA) $(ORT_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
@@ -266,6 +266,11 @@ $(RT): $(RT_OBJ) rt/passmith_rt.map
 	$(call Q,LINK)$(CC) -shared $(PM_LDFLAGS) $(LDFLAGS) -Wl,-soname,libpassmith_rt.so.1 -Wl,--version-script=rt/passmith_rt.map \
 		-Wl,-z,relro,-z,now $(if $(SAN),,-Wl,--no-undefined) -o $@ $(RT_OBJ) -Wl,--as-needed -lm -ldl -lpthread
 	@ln -sf $(@F) $@.1
+
+# For who links it in: one object, of which all but the public functions is its own.
+$(RT:.so=.a): $(RT_OBJ)
+	@rm -f $@
+	$(call Q,AR)ld -r -o $(@:.a=.o) $^ && objcopy --localize-hidden $(@:.a=.o) && ar rcs $@ $(@:.a=.o) && rm $(@:.a=.o)
 
 $(BUILD)/passmith: $(CLI_OBJ) $(LIB)
 	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) -o $@ $^ $(PM_LIBS)
@@ -485,7 +490,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 INSTALL = BUILD='$(BUILD)' PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PASS_FLAGS='$(PASS_FLAGS)' tools/release/install.sh
 
-install: $(CLI) $(HOST) $(ORT) $(PASSES) $(ONNX) ## programs, libraries, SDK, passes, models, manual pages, completion into DESTDIR + PREFIX (/usr/local)
+install: $(CLI) $(HOST) $(RT) $(RT:.so=.a) $(ORT) $(PASSES) $(ONNX) ## programs, libraries, SDK, passes, models, manual pages, completion into DESTDIR + PREFIX (/usr/local)
 	@$(INSTALL) install
 
 uninstall: ## removes what install put there

@@ -113,6 +113,7 @@ static void count(const PmPackage *p, PmCompiled *out)
 	}
 	out->n_units = p->units.n;
 	out->n_constants = p->constant.n;
+	out->n_tuned = p->choice.n;
 	out->weight_bytes = (int64_t)p->weights;
 	for (size_t i = 0; i < p->packed.n; i++) {
 		out->n_made_up += !p->packed.v[i].blob->data && p->packed.v[i].blob->size;
@@ -145,6 +146,7 @@ static void release(PmPackage *p)
 	PM_VEC_RELEASE(&p->image);
 	PM_VEC_RELEASE(&p->call);
 	PM_VEC_RELEASE(&p->choice);
+	PM_VEC_RELEASE(&p->lib);
 	pm_str_release(&p->text);
 	pm_str_release(&p->about);
 	pm_str_release(&p->code);
@@ -166,6 +168,8 @@ PmStatus pm_compile(const PmCompileAsk *ask, const char *out, PmCompiled *result
 		st = pm__tables_fill(&p, err);
 	if (!st)
 		st = pm__units_compile(&p, err);
+	if (!st && ask->tune)
+		st = pm__calls_tune(&p, err);
 	if (!st) {
 		write_about(&p);
 		st = pm__package_write(&p, out, result, err);

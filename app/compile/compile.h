@@ -46,7 +46,7 @@ typedef struct PmCompiledShape {
 
 typedef struct PmCompiled {
 	PM_VEC(PmCompiledShape) shape;
-	size_t n_units, n_constants, n_made_up;
+	size_t n_units, n_constants, n_made_up, n_tuned;
 	int64_t bytes, weight_bytes, external_bytes;
 	char digest[65];
 } PmCompiled;

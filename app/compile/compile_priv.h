@@ -57,7 +57,8 @@ typedef struct PmPackage {
 	PM_VEC(PmRtfImage) image;
 	PM_VEC(PmRtfCall) call;
 	PM_VEC(PmRtfChoice) choice;
-	uint64_t weights; /* bytes */
+	PM_VEC(PmLibCall) lib; /* by call */
+	uint64_t weights;      /* bytes */
 } PmPackage;
 
 /* Loads the model with a shape's sizes, applies the passes and plans what came of it (compile_shape.c). */
@@ -78,6 +79,10 @@ PmStatus pm__constant(PmPackage *p, size_t k, PmValue v, uint32_t *out, PmErr *e
 /* Compiles all units for all architectures (compile_units.c). */
 PmStatus pm__units_compile(PmPackage *p, PmErr *err);
 uint32_t pm__unit(PmPackage *p, const PmSource *s, int around);
+
+/* Tries the calls on the GPU of this machine and notes what was the fastest (compile_tune.c). No process may
+ * be forked that uses a GPU afterwards. */
+PmStatus pm__calls_tune(PmPackage *p, PmErr *err);
 
 /* Writes the package (compile_write.c). */
 PmStatus pm__package_write(PmPackage *p, const char *out, PmCompiled *result, PmErr *err);

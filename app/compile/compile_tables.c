@@ -128,8 +128,10 @@ static uint32_t add_call(PmPackage *p, const PmLibCall *c)
 		put_conv(&call, &c->conv);
 	while (i < p->call.n && memcmp(&p->call.v[i], &call, sizeof call) != 0)
 		i++;
-	if (i == p->call.n)
+	if (i == p->call.n) {
 		PM_VEC_PUSH(&p->call, call);
+		PM_VEC_PUSH(&p->lib, *c);
+	}
 	return i;
 }
 

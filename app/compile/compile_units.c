@@ -3,6 +3,7 @@
 #include "app/compile/compile_priv.h"
 
 #include "base/core/arena.h"
+#include "runtime/cuda/cuda_ptx.h"
 #include "runtime/cuda/library/lib_algo.h"
 #include "runtime/cuda/nvrtc/nvrtc.h"
 
@@ -71,11 +72,57 @@ static PmStatus compile_emu(PmPackage *p, size_t unit, PmErr *err)
 	return st;
 }
 
+/* What a launch gives must be what the kernel takes: the driver does not look. */
+static PmStatus check_args(const PmPackage *p, const PmRtfStep *s, const PmPtx *ptx, PmErr *err)
+{
+	static const PmPtxKind want[] = { [PM_RTF_BUF] = PTX_I64,
+					  [PM_RTF_I64] = PTX_I64,
+					  [PM_RTF_I32] = PTX_I32,
+					  [PM_RTF_F32] = PTX_F32,
+					  [PM_RTF_F64] = PTX_F64 };
+	const char *label = p->text.s + s->label, *entry = p->text.s + s->entry;
+	const PmPtxEntry *e = NULL;
+
+	for (size_t i = 0; i < ptx->entries.n && !e; i++)
+		if (!strcmp(ptx->entries.v[i].name, entry))
+			e = &ptx->entries.v[i];
+	if (!e)
+		return pm_err(err, PM_E_INVALID, "Kernel '%s' has no entry '%s'.", label, entry);
+	if (e->n_params != (int)s->n_args)
+		return pm_err(
+			err, PM_E_INVALID,
+			"Kernel '%s' (entry '%s') has %d parameters, but the launch gives %u arguments.",
+			label, entry, e->n_params, s->n_args);
+	for (int i = 0; i < e->n_params; i++)
+		if (e->kind[i] != want[p->arg.v[s->first_arg + (size_t)i].kind])
+			return pm_err(err, PM_E_INVALID,
+				      "Kernel '%s' (entry '%s'): parameter %d is of another type than the "
+				      "argument that the "
+				      "launch gives.",
+				      label, entry, i);
+	return PM_OK;
+}
+
+static PmStatus check_steps(const PmPackage *p, size_t unit, const char *text, PmErr *err)
+{
+	PmStatus st = PM_OK;
+	PmPtx ptx;
+
+	pm__ptx_read(text, &ptx);
+	for (size_t i = 0; i < p->step.n && !st; i++)
+		if (p->step.v[i].unit == unit)
+			st = check_args(p, &p->step.v[i], &ptx, err);
+	pm__ptx_release(&ptx);
+	return st;
+}
+
 static PmStatus compile_cuda(PmPackage *p, size_t unit, int cc, int lowest, PmErr *err)
 {
 	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
 	PmStatus st = pm_nvrtc_compile(&p->units.v[unit].source, cc, &ptx, &cubin, err);
 
+	if (!st && !p->units.v[unit].around)
+		st = check_steps(p, unit, ptx.s, err);
 	if (!st && cubin.len)
 		add_image(p, unit, PM_RTF_CUBIN, cc, &cubin, 0);
 	/* An architecture that the compiler does not know: the driver makes code of the text. */

@@ -88,6 +88,7 @@ static void put_json(const Args *a, const char *model, const PmCompiled *c)
 	pm_json_add_i64(o, "constants", (int64_t)c->n_constants);
 	pm_json_add_i64(o, "made_up_weights", (int64_t)c->n_made_up);
 	pm_json_add_i64(o, "kernels", (int64_t)c->n_units);
+	pm_json_add_i64(o, "tuned", (int64_t)c->n_tuned);
 	list = cJSON_AddArrayToObject(o, "shapes");
 	for (size_t k = 0; k < c->shape.n; k++) {
 		cJSON *s = cJSON_CreateObject(), *sizes = cJSON_AddObjectToObject(s, "sizes");
@@ -119,6 +120,8 @@ static void put_text(const Args *a, const PmCompiled *c)
 	       c->n_units, c->n_constants, (double)(c->weight_bytes + c->external_bytes) / 1e6);
 	if (c->n_made_up)
 		printf(", %zu of them made up", c->n_made_up);
+	if (a->tune)
+		printf(", %zu calls of libraries tuned", c->n_tuned);
 	printf("\nsha256:%.16s\n", c->digest);
 }
 
@@ -178,6 +181,8 @@ static int check_args(const PmCmd *cmd, Args *a, const PmStrList *files)
 				    "--arch takes emu and names as sm_90 with commas between them, and "
 				    "'%.60s' is not that.",
 				    a->archs);
+	if (a->tune && !a->n_cc)
+		return pm_cli_usage(cmd, "--tune is for GPUs; give --arch sm_90 or the like, too.");
 	if (a->shapes.list.n > MAX_SHAPES)
 		return pm_cli_usage(cmd, "compile takes at most %d shapes.", MAX_SHAPES);
 	for (size_t i = 0; i < a->shapes.list.n; i++)

@@ -88,6 +88,12 @@ do_install()
 		put 644 "share/passmith/${f%/*}" "$f"
 	done
 	put 644 share/passmith/models "$build"/models/*.onnx models/*.gpt
+	# The library that runs packages, by itself: nothing of the above is needed for it.
+	put 755 lib "$build/libpassmith_rt.so.1"
+	link libpassmith_rt.so.1 lib/libpassmith_rt.so
+	put 644 lib "$build/libpassmith_rt.a"
+	put 644 include rt/passmith_rt.h
+	put 644 share/passmith/examples examples/*
 	put 644 share/passmith/prompts prompts/*
 	put 644 share/passmith/exemplars exemplars/*
 	put 755 share/passmith/tools tools/bench/torch_bench.py
@@ -118,6 +124,19 @@ do_install()
 		Cflags: -I\${includedir}
 	PC
 	put 644 lib/pkgconfig "$work/passmith.pc"
+	cat >"$work/passmith_rt.pc" <<-PC
+		prefix=\${pcfiledir}/../..
+		libdir=\${prefix}/lib
+		includedir=\${prefix}/include
+
+		Name: passmith_rt
+		Description: Runs rewritten models that passmith compile packed, on this CPU or an NVIDIA GPU
+		Version: $("$build/passmith" --version | sed 's/^passmith //')
+		Cflags: -I\${includedir}
+		Libs: -L\${libdir} -lpassmith_rt
+		Libs.private: -lm -ldl -lpthread
+	PC
+	put 644 lib/pkgconfig "$work/passmith_rt.pc"
 	# What an older version put there and this one does not.
 	sort -u "$work/list" >"$work/all"
 	if [ -e "$root/$list" ]; then

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_rt_cuda.c - the device "cuda" of libpassmith_rt on a GPU: the bits of this program's own runs there,
+ * plain and as graphs, on other pointers and a stream of the caller, by 8 threads, without growth. */
+#include "base/sys/io.h"
+#include "runtime/device/device.h"
+#include "runtime/worker/worker.h"
+#include "tests/lib/device/rt_cases.h"
+#include "tests/lib/need.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { PACKAGES = 4, SHAPES = 2 };
+
+static TestPackage package[PACKAGES];
+static int n_packages;
+static char fuse[512];
+
+static void make(const char *model, const PmCompileShape *shape, size_t n_shapes, int cc, int with_fuse)
+{
+	const char *pass[] = { fuse };
+	const PmCompileAsk ask = { .model = model,
+				   .deadline = 60,
+				   .cc = &cc,
+				   .n_cc = 1,
+				   .jobs = 4,
+				   .shape = shape,
+				   .n_shapes = n_shapes,
+				   .pass = pass,
+				   .n_pass = (size_t)with_fuse };
+
+	test_package_make(&ask, "cuda", 20261128, &package[n_packages++]);
+}
+
+/* Everything that forks a user of the GPU comes before the driver is loaded here. The program's runs take the
+ * first algorithm that a library suggests, as packages do that nobody has tuned. */
+static int open_all(void **state)
+{
+	PmDimSize a[] = { { "batch", 2 }, { "tokens", 5 } }, b[] = { { "batch", 3 }, { "tokens", 64 } };
+	const PmCompileShape shapes[SHAPES] = { { a, 2 }, { b, 2 } };
+	PmDeviceInfo info;
+	PmErr err;
+
+	(void)state;
+	setenv("PASSMITH_LIBRARIES", "first", 1);
+	pm_err_init(&err);
+	if (pm_worker_look("cuda", &info, &err))
+		return 0; /* each case says why it is skipped */
+	snprintf(fuse, sizeof fuse, "%s/passes/fuse.so", getenv("PASSMITH_BUILD"));
+	make("models/open/bge_pooling_head.gpt", shapes, SHAPES, info.cc, 0);
+	make("models/llama_block.gpt", NULL, 0, info.cc, 1);
+	make("models/resnet_bottleneck.gpt", NULL, 0, info.cc, 0);
+	make("models/resnet_bottleneck.gpt", NULL, 0, info.cc, 1);
+	rt_cases_open();
+	return 0;
+}
+
+static int close_all(void **state)
+{
+	(void)state;
+	while (n_packages)
+		test_package_release(&package[--n_packages]);
+	return 0;
+}
+
+static void need_gpu(void)
+{
+	if (!n_packages)
+		pm_test_need_device("cuda");
+	assert_int_equal(n_packages, PACKAGES);
+}
+
+static void host(void **state)
+{
+	(void)state;
+	need_gpu();
+	for (int i = 0; i < n_packages; i++)
+		rt_case_host(&package[i]);
+}
+
+static void device(void **state)
+{
+	(void)state;
+	need_gpu();
+	for (int i = 0; i < n_packages; i++)
+		rt_case_device(&package[i]);
+}
+
+static void threads(void **state)
+{
+	(void)state;
+	need_gpu();
+	for (int i = 0; i < n_packages; i++)
+		rt_case_threads(&package[i], 8, 60);
+}
+
+static void growth(void **state)
+{
+	(void)state;
+	need_gpu();
+	for (int i = 0; i < n_packages; i++)
+		rt_case_growth(&package[i], 2000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(host),
+		cmocka_unit_test(device),
+		cmocka_unit_test(threads),
+		cmocka_unit_test(growth),
+	};
+
+	return cmocka_run_group_tests(tests, open_all, close_all);
+}

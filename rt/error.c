@@ -21,9 +21,9 @@ static int status_of(PmStatus st)
 		return PM_RT_DEVICE;
 	case PM_E_INVALID:
 	case PM_E_TYPE:
+	case PM_E_NOT_FOUND:
 		return PM_RT_INPUT;
 	case PM_E_IO:
-	case PM_E_NOT_FOUND:
 	case PM_E_ENV:
 	case PM_E_UNSUPPORTED:
 		return PM_RT_ENV;

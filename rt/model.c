@@ -184,50 +184,51 @@ static int has_form(const PmRtPackage *p, uint32_t form)
 	return !p->n_unit; /* nothing is launched */
 }
 
-/* "cuda:1" and its like. 0 when the text is no device. */
-static int find_device(const PmRtPackage *p, const char *name, const PmRtDevice **out, int *ordinal)
+/* "cuda:1" and its like; *out stays NULL when the package decides. 0 when the text is no device. */
+static int find_device(const char *name, const PmRtDevice **out, int *ordinal)
 {
 	char *end;
 	long n;
 
 	*ordinal = 0;
 	if (!name)
-		*out = pm_rt_cuda_fits(p) ? &pm_rt_cuda : &pm_rt_emu;
-	else if (!strcmp(name, "emu"))
+		return 1;
+	if (!strcmp(name, "emu")) {
 		*out = &pm_rt_emu;
-	else if (!strcmp(name, "cuda"))
-		*out = &pm_rt_cuda;
-	else if (!strncmp(name, "cuda:", 5)) {
-		n = strtol(name + 5, &end, 10);
-		if (end == name + 5 || *end || n < 0 || n > 1023)
-			return 0;
-		*out = &pm_rt_cuda;
-		*ordinal = (int)n;
-	} else {
-		return 0;
+		return 1;
 	}
-	return 1;
+	if (strncmp(name, "cuda", 4) != 0 || (name[4] && name[4] != ':'))
+		return 0;
+	*out = &pm_rt_cuda;
+	if (!name[4])
+		return 1;
+	n = strtol(name + 5, &end, 10);
+	*ordinal = (int)n;
+	return end != name + 5 && !*end && n >= 0 && n < 1024;
 }
 
 static PmStatus open_model(PmRtModel *m, const char *device, PmErr *err)
 {
-	int ordinal = 0;
-	PmStatus st = pm_package_open(m->path, &m->pk, err);
+	const PmRtDevice *d = NULL;
+	int ordinal;
+	PmStatus st;
 
+	if (!find_device(device, &d, &ordinal))
+		return pm_err(err, PM_E_ENV, "There is no device '%.60s'; give emu, cuda, cuda:N or none.",
+			      device);
+	st = pm_package_open(m->path, &m->pk, err);
 	if (st)
 		return st;
 	m->n_in = m->pk.header->n_inputs;
 	m->n_out = m->pk.header->n_outputs;
-	if (!find_device(&m->pk, device, &m->device, &ordinal))
-		return pm_err(err, PM_E_ENV, "There is no device '%.60s'; give emu, cuda, cuda:N or none.",
-			      device);
-	if (m->device == &pm_rt_emu && !has_form(&m->pk, PM_RTF_EMU)) {
-		m->device = NULL;
+	if (!d)
+		d = pm_rt_cuda_fits(&m->pk) ? &pm_rt_cuda : &pm_rt_emu;
+	if (d == &pm_rt_emu && !has_form(&m->pk, PM_RTF_EMU))
 		return pm_err(
 			err, PM_E_ENV,
 			"%s has no kernels for the device emu; compile it with --arch emu among others.",
 			m->path);
-	}
+	m->device = d;
 	describe_values(m);
 	measure(m);
 	m->constant = pm_xcalloc(m->pk.n_constant + 1, sizeof *m->constant);

@@ -40,8 +40,8 @@ extern "C" {
 typedef enum PmRtStatus {
 	PM_RT_OK = 0,
 	PM_RT_USAGE = 2,    /* a call that this interface does not allow */
-	PM_RT_ENV = 3,      /* this machine lacks something: a device, a driver, a file */
-	PM_RT_INPUT = 4,    /* a package or a tensor that cannot be used */
+	PM_RT_ENV = 3,      /* this machine lacks something: a device, a driver */
+	PM_RT_INPUT = 4,    /* a package or a tensor that is not there or cannot be used */
 	PM_RT_INTERNAL = 5, /* our own mistake */
 	PM_RT_SHAPE = 6,    /* no specialised shape fits the inputs */
 	PM_RT_DEVICE = 7,   /* a kernel or the device failed */

@@ -323,7 +323,7 @@ static void foreign_files_are_refused(void **state)
 	PmRtError e;
 
 	(void)state;
-	open_refuses("missing.pmz", NULL, 0, PM_RT_ENV, "Cannot open");
+	open_refuses("missing.pmz", NULL, 0, PM_RT_INPUT, "Cannot open");
 	open_refuses("empty.pmz", "", 0, PM_RT_INPUT, "is no file, or empty");
 	open_refuses("text.pmz", "no package at all", 17, PM_RT_INPUT, "is not a package of Passmith");
 	open_refuses("cut.pmz", good.s, 500, PM_RT_INPUT, "ends after 500 bytes, within its header");
@@ -337,7 +337,7 @@ static void foreign_files_are_refused(void **state)
 	snprintf(folder, sizeof folder, "%s", getenv("TMPDIR"));
 	assert_int_equal(pm_rt_open(folder, "emu", &m, &e), PM_RT_INPUT);
 	/* Right, but the file of weights beside it is not there; or of another size. */
-	open_refuses("alone.pmz", good.s, good.len, PM_RT_ENV, "has its weights in");
+	open_refuses("alone.pmz", good.s, good.len, PM_RT_INPUT, "has its weights in");
 	assert_int_equal(pm_rt_open("x", "tpu", &m, &e), PM_RT_ENV);
 	assert_int_equal(pm_rt_open(NULL, NULL, &m, &e), PM_RT_USAGE);
 }

@@ -44,12 +44,18 @@ static inline const PmRtCuda *pm_rt_cuda_of(const PmRtSession *s)
 	return s->m->own;
 }
 
+/* ---- cuda_load.c ---- */
+
+/* pm__cuda_open, by any number of threads. */
+PmStatus pm_rt_driver_open(const PmCuda **out, PmErr *err);
 /* The image of a unit for a GPU: machine code of its kind before a text, the newest first. NULL = none. */
 const PmRtfImage *pm_rt_image_for(const PmRtPackage *p, size_t unit, int cc);
 /* Loads it, unless it is loaded. PM_E_ENV where the package has none for this GPU. */
 PmStatus pm_rt_cuda_load(PmRtModel *m, PmRtCuda *c, size_t unit, CuMod **out, PmErr *err);
 /* The driver's error as a sentence: PM_E_LIMIT when it is a lack of memory. */
 PmStatus pm_rt_cuda_fail(const PmRtCuda *c, const char *what, int error, PmErr *err);
+
+/* ---- cuda_call.c ---- */
 
 /* Prepares the calls that a library of this machine takes, by the algorithms that the package says or the
  * first that the library suggests. */

@@ -116,6 +116,13 @@ int pm_rt_usage(PmRtError *to, const char *fmt, ...) PM_PRINTF(2, 3);
 /* Memory of a size that outsiders decide: PM_E_LIMIT when there is none. Zeroed, aligned to 256. */
 PmStatus pm_rt_take(uint64_t bytes, void **out, PmErr *err);
 
+/* ---- weights.c ---- */
+
+/* Maps the files of weights that the package names. */
+PmStatus pm_rt_weights_open(PmRtModel *m, PmErr *err);
+void pm_rt_weights_close(PmRtModel *m);
+/* PM_E_INVALID when weights, in the package or in files, do not have their digests. */
+PmStatus pm_rt_weights_check(const PmRtModel *m, PmErr *err);
 /* Where the bytes of a constant lie in this process: in a map of the package or of a file beside it. */
 const void *pm_rt_constant(const PmRtModel *m, size_t i);
 

@@ -65,13 +65,14 @@ typedef struct PmPackage {
 PmStatus pm__shape_plan(const PmCompileAsk *ask, size_t shape, PmShapePlan *out, PmErr *err);
 void pm__shape_plan_release(PmShapePlan *s);
 
-/* Fills values, shapes, extents, buffers, steps, arguments and calls (compile_tables.c). */
-PmStatus pm__tables_fill(PmPackage *p, PmErr *err);
+/* compile_words.c. */
 /* The place of a text in the section of texts; added when it is new. */
 uint32_t pm__text(PmPackage *p, const char *s);
 /* ONNX's number of an element type; 0 where packages have no such. */
 uint32_t pm__onnx_type(int dtype);
 
+/* Fills values, shapes, extents, buffers, steps, arguments and calls (compile_tables.c). */
+PmStatus pm__tables_fill(PmPackage *p, PmErr *err);
 /* The number of the constant that a buffer of shape k holds; made when there is none of the same bytes
  * (compile_weights.c). */
 PmStatus pm__constant(PmPackage *p, size_t k, PmValue v, uint32_t *out, PmErr *err);

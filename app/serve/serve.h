@@ -4,6 +4,7 @@
 #ifndef APP_SERVE_SERVE_H
 #define APP_SERVE_SERVE_H
 
+#include "app/serve/held.h"
 #include "app/watch/watch.h"
 #include "base/core/err.h"
 #include "base/core/hash.h"
@@ -22,12 +23,6 @@ typedef struct PmServeAsk {
 	uint64_t seed;
 	PmWatch watch;
 } PmServeAsk;
-
-/* What the process holds. */
-typedef struct PmServeHeld {
-	int64_t resident, device; /* bytes; device: taken of the GPU's memory, 0 without one */
-	int64_t files, mappings;  /* open descriptors; lines of /proc/self/maps */
-} PmServeHeld;
 
 enum { PM_SERVE_LEVELS = 5, PM_SERVE_OUTPUTS = 64 };
 

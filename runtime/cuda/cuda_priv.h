@@ -75,10 +75,7 @@ PmStatus pm__guard_check(const PmCuda *cu, CuStream *s, PmCudaGuard *g, PmCudaBu
 
 /* ---- the device (cuda_device.c, cuda_mem.c, cuda_launch.c, cuda_clock.c) ---- */
 
-enum {
-	CU_N_EVENTS = 256,
-	CU_MAX_ARGS = 128
-};
+enum { CU_N_EVENTS = 256, CU_MAX_ARGS = 128 };
 
 typedef struct PmCudaFn {
 	const char *name;

@@ -16,7 +16,7 @@ list=${CYCLES:-tools/check/cycles.txt}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-find base ir simplify extract dataset matcher runtime integrity bench app cli -name '*.c' | LC_ALL=C sort >"$work/sources"
+find base ir simplify extract dataset matcher runtime integrity bench rt app cli -name '*.c' | LC_ALL=C sort >"$work/sources"
 # Objects of sources that are gone may lie there: only those of today's are read.
 while read -r c; do
 	o=$build/obj/${c%.c}.o

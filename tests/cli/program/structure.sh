@@ -7,7 +7,7 @@
 # A tree of two files that call each other, one that only calls, and one whose header needs another's.
 mkdir -p "$tmp/tree/base" "$tmp/tree/obj"
 cp -r tools "$tmp/tree"
-for d in ir simplify extract dataset matcher runtime integrity bench app cli; do
+for d in ir simplify extract dataset matcher runtime integrity bench rt app cli; do
 	mkdir "$tmp/tree/$d"
 done
 printf 'int b(int n);\nint a(int n);\nint a(int n) { return n ? b(n - 1) : 0; }\n' >"$tmp/tree/base/a.c"

@@ -118,6 +118,7 @@ enum {
 
 static struct {
 	Dnn *handle[CU_LIB_DEVICES];
+	char dead[CU_LIB_DEVICES];        /* it did not start: not tried again */
 	CuStream *stream[CU_LIB_DEVICES]; /* that the handle works on */
 #define XX(member, symbol, parameters) int(*member) parameters;
 	DNN_FUNCTIONS(XX)
@@ -152,7 +153,8 @@ static PmStatus open_dnn(int dev, PmErr *err)
 		return PM_DECLINED;
 	DNN_FUNCTIONS(XX)
 #undef XX
-	if (dnn.create(&dnn.handle[dev]))
+	dnn.dead[dev] = dnn.dead[dev] || dnn.create(&dnn.handle[dev]) != 0;
+	if (dnn.dead[dev])
 		return pm_err(err, PM_E_ENV, "%s does not start; set PASSMITH_LIBRARIES=off to go without.",
 			      l->text);
 	return PM_OK;

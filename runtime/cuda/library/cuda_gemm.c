@@ -75,6 +75,7 @@ enum {
 
 static struct {
 	Lt *handle[CU_LIB_DEVICES];
+	char dead[CU_LIB_DEVICES]; /* it did not start: not tried again */
 #define XX(member, symbol, parameters) int(*member) parameters;
 	LT_FUNCTIONS(XX)
 #undef XX
@@ -107,7 +108,8 @@ static PmStatus open_lt(int dev, PmErr *err)
 		return PM_DECLINED;
 	LT_FUNCTIONS(XX)
 #undef XX
-	if (lt.create(&lt.handle[dev]))
+	lt.dead[dev] = lt.dead[dev] || lt.create(&lt.handle[dev]) != 0;
+	if (lt.dead[dev])
 		return pm_err(err, PM_E_ENV, "%s does not start; set PASSMITH_LIBRARIES=off to go without.",
 			      l->text);
 	return PM_OK;

@@ -154,9 +154,11 @@ static PmStatus open_dnn(int dev, PmErr *err)
 	DNN_FUNCTIONS(XX)
 #undef XX
 	dnn.dead[dev] = dnn.dead[dev] || dnn.create(&dnn.handle[dev]) != 0;
-	if (dnn.dead[dev])
+	if (dnn.dead[dev]) {
+		dnn.handle[dev] = NULL;
 		return pm_err(err, PM_E_ENV, "%s does not start; set PASSMITH_LIBRARIES=off to go without.",
 			      l->text);
+	}
 	return PM_OK;
 }
 

@@ -109,9 +109,11 @@ static PmStatus open_lt(int dev, PmErr *err)
 	LT_FUNCTIONS(XX)
 #undef XX
 	lt.dead[dev] = lt.dead[dev] || lt.create(&lt.handle[dev]) != 0;
-	if (lt.dead[dev])
+	if (lt.dead[dev]) {
+		lt.handle[dev] = NULL;
 		return pm_err(err, PM_E_ENV, "%s does not start; set PASSMITH_LIBRARIES=off to go without.",
 			      l->text);
+	}
 	return PM_OK;
 }
 

@@ -4,7 +4,10 @@
 
 #include "app/eval/bench_cells.h"
 #include "app/eval/many.h"
+#include "base/core/hash.h"
+#include "base/core/version.h"
 #include "base/sys/io.h"
+#include "bench/eval/run_key.h"
 #include "dataset/store/results.h"
 #include "dataset/store/tasks.h"
 #include "runtime/device/device.h"
@@ -83,6 +86,7 @@ void pm_bench_release(PmBench *b)
 	for (size_t k = 0; k < b->table.n; k++)
 		free(b->system[k].path);
 	pm_systems_release(&b->table);
+	PM_VEC_RELEASE(&b->runs);
 }
 
 /* ---- cells ---- */
@@ -100,8 +104,14 @@ static PmStatus add_pass(PmBench *b, size_t system, size_t first, PmErr *err)
 	const PmVariantList *m = b->eval.variants;
 	char *have = pm_xcalloc(m->list.n + 1, 1);
 	PmEvalReport r = { 0 };
-	PmStatus st = pm_eval_task(&b->eval, b->system[system].path, &r, have, err);
+	int64_t run = 0;
+	PmStatus st;
 
+	b->eval.run = &run;
+	st = pm_eval_task(&b->eval, b->system[system].path, &r, have, err);
+	b->eval.run = NULL;
+	if (run)
+		PM_VEC_PUSH(&b->runs, run);
 	for (size_t i = 0; i < m->list.n && !st; i++) {
 		PmSysGraph *g = row_of(b, first, m->list.v[i].ordinal);
 
@@ -166,6 +176,77 @@ static PmStatus add_external(PmBench *b, size_t system, size_t first, PmErr *err
 		st = pm_results_each(b->db, s.runs.v[i].id, take_external, &s, err);
 	}
 	PM_VEC_RELEASE(&s.runs);
+	return st;
+}
+
+/* ---- machines ---- */
+
+typedef struct Rankings {
+	PmRunRow like; /* without a pass: of any */
+	PmNames *out;
+} Rankings;
+
+static PmStatus add_ranking(void *arg, const PmRunRow *row, PmErr *err)
+{
+	Rankings *r = arg;
+	PmStr text = PM_STR_INIT;
+	size_t i = 0;
+
+	(void)err;
+	if (!r->like.pass_sha256 ? strcmp(row->device, r->like.device) || !*row->pass_sha256
+				 : !pm_run_row_is_like(row, &r->like))
+		return PM_OK;
+	pm_run_key_ranking(row->machine, &text);
+	while (i < r->out->n && strcmp(r->out->v[i], text.s))
+		i++;
+	if (i == r->out->n)
+		PM_VEC_PUSH(r->out, pm_xstrdup(text.s));
+	pm_str_release(&text);
+	return PM_OK;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The runs of one pass, or of any (NULL). */
+static PmStatus add_rankings(const PmBench *b, const char *so, const int64_t *tasks, size_t n, Rankings *r,
+			     PmErr *err)
+{
+	char sha256[PM_SHA256_HEX];
+	PmStr bytes = PM_STR_INIT;
+	PmStatus st = so ? pm_read_file(so, 0, &bytes, err) : PM_OK;
+
+	if (so && !st)
+		pm_sha256_hex(bytes.s, bytes.len, sha256);
+	r->like.pass_sha256 = so ? sha256 : NULL;
+	for (size_t i = 0; i < n && !st; i++)
+		st = pm_runs_each(b->db, tasks[i], add_ranking, r, err);
+	pm_str_release(&bytes);
+	return st;
+}
+
+PmStatus pm_bench_rankings(const PmBench *b, const int64_t *tasks, size_t n, int all_passes, PmNames *out,
+			   PmErr *err)
+{
+	const PmEvalTask *e = &b->eval;
+	PmStr options = PM_STR_INIT;
+	Rankings r = { .out = out };
+	PmStatus st = PM_OK;
+
+	pm_run_key_options(&e->opts, e->preset, e->tf32, e->hidden, &options);
+	r.like = (PmRunRow){
+		.device = e->opts.device, .seed = e->opts.seed, .version = PM_VERSION, .options = options.s
+	};
+	for (size_t k = 0; k < b->table.n && !st; k++)
+		if (b->system[k].kind == PM_BENCH_PASS)
+			st = add_rankings(b, b->system[k].path, tasks, n, &r, err);
+	if (!st && all_passes)
+		st = add_rankings(b, NULL, tasks, n, &r, err);
+	if (out->n)
+		qsort(out->v, out->n, sizeof *out->v, by_text);
+	pm_str_release(&options);
 	return st;
 }
 

@@ -5,6 +5,7 @@
 #define APP_BENCH_READ_H
 
 #include "app/eval/eval_task.h"
+#include "base/sys/io.h"
 #include "bench/report/systems.h"
 
 typedef enum {
@@ -23,7 +24,8 @@ typedef struct PmBench {
 	PmEvalTask eval; /* options of evaluations; db and members are filled in */
 	PmSystems table;
 	PmBenchSystem system[PM_MAX_SYSTEMS];
-	int64_t shapes; /* only members of fewer shapes than this; 0 = all */
+	int64_t shapes;       /* only members of fewer shapes than this; 0 = all */
+	PM_VEC(int64_t) runs; /* of the database, that results in the table are of */
 } PmBench;
 
 /* Adds a system by its name on the command line: "eager"; "torch-eager", "torch-inductor" (stored as "torch
@@ -35,6 +37,13 @@ PmStatus pm_bench_add(PmBench *b, const char *text, const char *folder, PmErr *e
 /* Evaluates what passes lack on one task; the database has it then. b->db may be another connection than that
  * of the table. */
 PmStatus pm_bench_evaluate(const PmBench *b, int64_t task, PmErr *err);
+
+/* The different pm_run_key_ranking of stored runs that a table of n tasks would have (eval.stored_only and
+ * any_machine), sorted; with all_passes of runs of any pass on eval.opts.device. One that says nothing (emu)
+ * is
+ * "". Release *out with pm_names_release. */
+PmStatus pm_bench_rankings(const PmBench *b, const int64_t *tasks, size_t n, int all_passes, PmNames *out,
+			   PmErr *err);
 
 /* Appends the rows of one task: evaluates what passes lack (unless eval.stored_only) and reads the rest. */
 PmStatus pm_bench_task(PmBench *b, int64_t task, PmErr *err);

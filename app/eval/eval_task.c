@@ -28,6 +28,7 @@ typedef struct Stored {
 /* The run of the database that results are read from and stored in; all 0 where none is kept. */
 typedef struct Kept {
 	PmStr machine, options;
+	const char *ranking; /* of runs that count; NULL = all */
 	PmRunRow row;
 	int64_t id;      /* 0 = not in the database yet */
 	int has_hidden;  /* what became of the pass on hidden shapes is in the report */
@@ -66,6 +67,7 @@ static void begin_kept(const PmEvalTask *e, PmEvalReport *r, Kept *k)
 	pm_run_key_options(&e->opts, e->preset, e->tf32, e->hidden, &k->options);
 	r->opts.keep_rewritten = 1;
 	k->r = r;
+	k->ranking = e->any_machine ? e->ranking : NULL;
 	k->row = (PmRunRow){ .task = e->variants->task,
 			     .pass_path = e->pass_path ? e->pass_path : r->pass,
 			     .pass_sha256 = r->sha256,
@@ -82,6 +84,20 @@ static void end_kept(Kept *k)
 	pm_str_release(&k->options);
 }
 
+/* Times of two drivers or settings of clocks are not in one table. */
+static int is_of_ranking(const Kept *k, const char *machine)
+{
+	PmStr ranking = PM_STR_INIT;
+	int is;
+
+	if (!k->ranking)
+		return 1;
+	pm_run_key_ranking(machine, &ranking);
+	is = !strcmp(ranking.s, k->ranking);
+	pm_str_release(&ranking);
+	return is;
+}
+
 /* For a table of what is stored: the run of this machine, or else the last of any. */
 static PmStatus take_any_machine(void *arg, const PmRunRow *row, PmErr *err)
 {
@@ -89,9 +105,7 @@ static PmStatus take_any_machine(void *arg, const PmRunRow *row, PmErr *err)
 	const PmRunRow *w = &k->row;
 
 	(void)err;
-	if (pm_str_eq(row->pass_sha256, w->pass_sha256) && pm_str_eq(row->device, w->device) &&
-	    row->seed == w->seed && pm_str_eq(row->version, w->version) &&
-	    pm_str_eq(row->options, w->options))
+	if (pm_run_row_is_like(row, w) && is_of_ranking(k, row->machine))
 		k->id = row->id;
 	return PM_OK;
 }
@@ -115,7 +129,7 @@ static PmStatus take_hidden(void *arg, const PmRunRow *row, PmErr *err)
 /* What the database has. A run that is not there is stored with its first result. */
 static PmStatus read_kept(const PmEvalTask *e, Kept *k, Stored *stored, PmErr *err)
 {
-	PmStatus st = pm_run_find(e->db, &k->row, &k->id, err);
+	PmStatus st = is_of_ranking(k, k->row.machine) ? pm_run_find(e->db, &k->row, &k->id, err) : PM_OK;
 
 	if (!st && !k->id && e->stored_only && e->any_machine)
 		st = pm_runs_each(e->db, k->row.task, take_any_machine, k, err);
@@ -568,6 +582,8 @@ PmStatus pm_eval_task(const PmEvalTask *e, const char *so, PmEvalReport *r, char
 	if (have)
 		memcpy(have, has, e->variants->list.n);
 	free(has);
+	if (e->run)
+		*e->run = kept.id;
 	end_kept(&kept);
 	return st;
 }

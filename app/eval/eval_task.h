@@ -20,7 +20,10 @@ typedef struct PmEvalTask {
 	int tf32;              /* likewise */
 	int stored_only;       /* evaluate nothing: variants without a stored result get no record */
 	int any_machine; /* the same: results of another machine are taken where there are none of this one */
-	int hidden;      /* hidden shapes to draw (app/eval/hidden.h) */
+	const char *ranking; /* with any_machine: of those alone that have this pm_run_key_ranking; NULL = of
+				all */
+	int64_t *run; /* gets the number of the run that results are read from and stored in; NULL = nobody */
+	int hidden;   /* hidden shapes to draw (app/eval/hidden.h) */
 	/* Processes that evaluate at once; 0 or 1 = this one alone. Where times are measured variants are
 	 * alone, one after the other, and hidden shapes share. Records and their order are the same. */
 	int jobs;

@@ -3,6 +3,7 @@
 #include "app/eval/field_read.h"
 
 #include "base/sys/io.h"
+#include "bench/eval/run_key.h"
 #include "dataset/store/results.h"
 #include "dataset/store/tags.h"
 #include "dataset/store/tasks.h"
@@ -190,6 +191,18 @@ typedef struct Runs {
 	double log_speed;
 } Runs;
 
+/* Times of two drivers or settings of clocks are not in one table. */
+static int is_of_ranking(const Runs *r, const char *machine)
+{
+	PmStr ranking = PM_STR_INIT;
+	int is;
+
+	pm_run_key_ranking(machine, &ranking);
+	is = !r->b->eval.ranking || !strcmp(ranking.s, r->b->eval.ranking);
+	pm_str_release(&ranking);
+	return is;
+}
+
 static PmStatus list_run(void *arg, const PmRunRow *row, PmErr *err)
 {
 	Runs *r = arg;
@@ -199,7 +212,8 @@ static PmStatus list_run(void *arg, const PmRunRow *row, PmErr *err)
 	const char *base = pm_path_base(row->pass_path);
 
 	(void)err;
-	if (!*row->pass_sha256 || !row->finished || !strncmp(row->options, "external=", 9))
+	if (!*row->pass_sha256 || !row->finished || !strncmp(row->options, "external=", 9) ||
+	    (run.measured && !is_of_ranking(r, row->machine)))
 		return PM_OK;
 	snprintf(run.name, sizeof run.name, "%.*s", (int)strcspn(base, "."), base);
 	snprintf(run.sha256, sizeof run.sha256, "%s", row->pass_sha256);

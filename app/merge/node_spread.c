@@ -28,9 +28,11 @@ static void forget(Walk *w)
 
 static PmStatus end_run(Walk *w, PmErr *err)
 {
-	PmNodeSpread s = { w->task, w->pass, { 0 } };
+	PmNodeSpread s = { .task = w->task, .pass = w->pass };
 	PmStatus st = PM_OK;
 
+	if (w->run)
+		pm_parse_i64(w->run, &s.run);
 	if (w->run)
 		s.spread = pm_spread(w->items.v, w->items.n);
 	if (s.spread.n_nodes > 1)
@@ -79,4 +81,41 @@ PmStatus pm_node_spread_each(PmDb *db, PmNodeSpreadFn fn, void *arg, PmErr *err)
 	forget(&w);
 	PM_VEC_RELEASE(&w.items);
 	return st;
+}
+
+/* ---- as JSON ---- */
+
+typedef struct Listed {
+	const int64_t *runs; /* NULL = all */
+	size_t n;
+	cJSON *list;
+} Listed;
+
+static PmStatus add_json(void *arg, const PmNodeSpread *s, PmErr *err)
+{
+	const Listed *l = arg;
+	cJSON *o;
+	size_t i = 0;
+
+	(void)err;
+	while (l->runs && i < l->n && l->runs[i] != s->run)
+		i++;
+	if (l->runs && i == l->n)
+		return PM_OK;
+	o = cJSON_CreateObject();
+	cJSON_AddStringToObject(o, "task", s->task);
+	cJSON_AddStringToObject(o, "pass", s->pass);
+	pm_json_add_i64(o, "measurements", (int64_t)s->spread.n);
+	pm_json_add_i64(o, "nodes", (int64_t)s->spread.n_nodes);
+	cJSON_AddNumberToObject(o, "within", s->spread.within);
+	cJSON_AddNumberToObject(o, "between", s->spread.between);
+	cJSON_AddItemToArray(l->list, o);
+	return PM_OK;
+}
+
+PmStatus pm_node_spread_json(PmDb *db, const int64_t *runs, size_t n, cJSON *j, PmErr *err)
+{
+	Listed l = { .runs = runs, .n = n, .list = cJSON_AddArrayToObject(j, "spread") };
+
+	return pm_node_spread_each(db, add_json, &l, err);
 }

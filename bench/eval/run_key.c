@@ -37,6 +37,26 @@ void pm_run_key_machine(const char *device, const PmFound *found, int n, const c
 		pm_str_addf(out, "; sandbox lacks %s", sandbox_lacks);
 }
 
+static void add_part(const char *machine, const char *name, PmStr *out)
+{
+	const char *p = strstr(machine, name);
+
+	if (p)
+		pm_str_addf(out, "%s%.*s", out->len ? "; " : "", (int)strcspn(p, ";"), p);
+}
+
+void pm_run_key_setting(const char *machine, PmStr *out)
+{
+	add_part(machine, "CUDA driver=", out);
+	add_part(machine, "GPU clocks=", out);
+}
+
+void pm_run_key_ranking(const char *machine, PmStr *out)
+{
+	add_part(machine, "GPU=", out);
+	pm_run_key_setting(machine, out);
+}
+
 const PmFound *pm_run_key_found(const char *device, int *n)
 {
 	static PmFound found[PM_MAX_PROBES];

@@ -18,7 +18,13 @@
 void pm_run_key_machine(const char *device, const PmFound *found, int n, const char *sandbox_lacks,
 			PmStr *out);
 
-/* The same of this machine, which is asked once in a process. */
+/* Appends of such a line what times are compared within: "GPU=...; CUDA driver=...; GPU clocks=...", as far
+ * as it has them; nothing where times are modelled. */
+void pm_run_key_ranking(const char *machine, PmStr *out);
+/* The same without the GPU. */
+void pm_run_key_setting(const char *machine, PmStr *out);
+
+/* pm_run_key_machine of this machine, which is asked once in a process. */
 void pm_run_key_here(const char *device, const char *sandbox_lacks, PmStr *out);
 
 /* What was found of this machine that may decide what `device` gives, and of NVML; *n entries, static. */

@@ -4,6 +4,7 @@
 #include "app/eval/field_read.h"
 #include "app/eval/heartbeat.h"
 #include "app/eval/many.h"
+#include "app/merge/node_spread.h"
 #include "cli/cmds.h"
 #include "cli/device_lock.h"
 #include "cli/eval_options.h"
@@ -11,6 +12,7 @@
 #include "ir/category/category.h"
 
 #include "base/sys/io.h"
+#include "bench/eval/run_key.h"
 #include "bench/report/systems_report.h"
 #include "dataset/store/tasks.h"
 
@@ -21,7 +23,7 @@
 
 typedef struct Args {
 	const char *db, *baselines, *against, *device, *profile, *preset, *split, *folder, *out, *view,
-		*suite, *gpus;
+		*suite, *gpus, *machine;
 	PmStrList passes, tasks;
 	double seconds, deadline, p;
 	int64_t seed, shapes, hidden, jobs, k;
@@ -36,6 +38,7 @@ typedef struct Work {
 	PmHeartbeat heart;
 	const char *db;                /* its path */
 	const char *suite;             /* NULL: any */
+	PmStr ranking;                 /* of the runs that count: pm_run_key_ranking */
 	PmSeats *seats;                /* --gpus, or NULL */
 	PmRwlock *clocks[PM_GPUS_MAX]; /* of each of them */
 	int code;                      /* of the first task that was not evaluated; 0 = all were */
@@ -115,6 +118,57 @@ static PmStatus find_tasks(Work *w, const Args *a, PmErr *err)
 	return st;
 }
 
+/* ---- which machine ---- */
+
+/* Stored times of two drivers or settings of clocks are not compared: of several machines one has to be
+ * named. */
+static PmStatus choose_machine(Work *w, const Args *a, PmErr *err)
+{
+	const char *word = a->machine ? a->machine : "", *found = NULL;
+	PmNames all = { 0 };
+	PmStr list = PM_STR_INIT;
+	size_t n = 0;
+	PmStatus st = pm_bench_rankings(&w->b, w->tasks.v, w->tasks.n, a->view && a->runs, &all, err);
+
+	for (size_t i = 0; i < all.n; i++) {
+		pm_str_addf(&list, "%s'%.150s'", i ? ", " : "", *all.v[i] ? all.v[i] : "not known");
+		if (strstr(all.v[i], word)) {
+			found = all.v[i];
+			n++;
+		}
+	}
+	if (!st && a->machine && !n)
+		st = pm_err(err, PM_E_NOT_FOUND,
+			    "Nothing with these options was measured where '%.60s' is said of the machine; "
+			    "there is: "
+			    "%.400s.",
+			    word, all.n ? list.s : "nothing");
+	else if (!st && n > 1)
+		st = pm_err(err, PM_E_INVALID,
+			    "Times of several machines are not compared in one table, and these are stored: "
+			    "%.400s. "
+			    "Give --machine with words that one of them has and the others have not.",
+			    list.s);
+	if (!st && found && *found) {
+		pm_str_add(&w->ranking, found);
+		w->b.eval.ranking = w->ranking.s;
+	}
+	pm_names_release(&all);
+	pm_str_release(&list);
+	return st;
+}
+
+/* Attempts of --runs are those of this machine. */
+static void take_this_machine(Work *w, const char *device)
+{
+	PmStr machine = PM_STR_INIT;
+
+	pm_run_key_here(device, "", &machine);
+	pm_run_key_ranking(machine.s, &w->ranking);
+	w->b.eval.ranking = w->ranking.s;
+	pm_str_release(&machine);
+}
+
 /* ---- what comes out ---- */
 
 static PmStatus put_file(const char *dir, const char *name, const PmStr *text, PmErr *err)
@@ -166,11 +220,14 @@ static PmStatus put(const Work *w, const char *dir, PmPreset preset, PmErr *err)
 {
 	const PmSystems *s = &w->b.table;
 	PmStr table = PM_STR_INIT, json = PM_STR_INIT;
+	const int64_t none = 0;
 	cJSON *j = NULL;
 	PmStatus st = pm_systems_text(s, preset, &table, err);
 
 	if (!st)
 		st = pm_systems_json(s, preset, &j, err);
+	if (!st)
+		st = pm_node_spread_json(w->b.db, w->b.runs.n ? w->b.runs.v : &none, w->b.runs.n, j, err);
 	if (!st) {
 		pm_json_print(j, 1, &json);
 		if (pm_cli_json)
@@ -377,6 +434,10 @@ static PmStatus compare(Work *w, const Args *a, PmErr *err)
 		st = evaluate_all(w, a, n_passes, err);
 	w->b.eval.stored_only = 1;
 	w->b.eval.any_machine = a->stored;
+	if (!st && a->stored)
+		st = choose_machine(w, a, err);
+	else if (!st && a->runs && pm_device_kind(a->device) == PM_DEVICE_CUDA)
+		take_this_machine(w, a->device);
 	w->b.eval.step = NULL;
 	for (size_t i = 0; i < w->tasks.n && !st; i++)
 		st = pm_bench_task(&w->b, w->tasks.v[i], err);
@@ -437,13 +498,17 @@ int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 		{ "-j", PM_OPT_COUNT, &a.jobs, "the same as --jobs" },
 		{ "--stored", PM_OPT_FLAG, &a.stored,
 		  "evaluate nothing: a table of what was stored with these options, on any machine" },
+		{ "--machine", PM_OPT_STR, &a.machine,
+		  "--stored: of the machine of which these words are said (driver=590.48.01), where there "
+		  "are "
+		  "several" },
 		{ "--weak-sandbox", PM_OPT_FLAG, &a.weak,
 		  "evaluate also where a layer of the sandbox is missing; the results say so" },
 		{ "--tf32", PM_OPT_FLAG, &a.tf32, "cuda: let libraries of the baseline use TF32 for float" },
 		{ "-o", PM_OPT_STR, &a.out, "folder for bench.json, bench.txt, es_t.svg and speedup.svg" },
 		{ 0 },
 	};
-	Work w = { 0 };
+	Work w = { .ranking = PM_STR_INIT };
 	PmErr err;
 	int code = 0;
 
@@ -463,6 +528,9 @@ int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 			code = pm_cli_usage(cmd, "--view prints one table and takes no -o.");
 		} else if (!a.view && (a.runs || a.k != 1 || isfinite(a.p))) {
 			code = pm_cli_usage(cmd, "-k, -p and --runs are for a table that --view names.");
+		} else if (a.machine && !a.stored) {
+			code = pm_cli_usage(cmd,
+					    "--machine chooses among stored results: give --stored too.");
 		} else if (a.k < 1) {
 			code = pm_cli_usage(cmd, "-k takes a number from 1.");
 		} else if (a.hidden > PM_MAX_HIDDEN_SHAPES) {
@@ -476,6 +544,7 @@ int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 	}
 	pm_seats_free(w.seats);
 	pm_bench_release(&w.b);
+	pm_str_release(&w.ranking);
 	pm_db_close(w.b.db);
 	PM_VEC_RELEASE(&w.tasks);
 	PM_VEC_RELEASE(&a.passes.list);

@@ -320,21 +320,6 @@ static PmStatus db_conflicts(PmDb *db, int *code, PmErr *err)
 	return st;
 }
 
-static PmStatus add_spread(void *arg, const PmNodeSpread *s, PmErr *err)
-{
-	cJSON *o = cJSON_CreateObject();
-
-	(void)err;
-	cJSON_AddStringToObject(o, "task", s->task);
-	cJSON_AddStringToObject(o, "pass", s->pass);
-	pm_json_add_i64(o, "measurements", (int64_t)s->spread.n);
-	pm_json_add_i64(o, "nodes", (int64_t)s->spread.n_nodes);
-	cJSON_AddNumberToObject(o, "within", s->spread.within);
-	cJSON_AddNumberToObject(o, "between", s->spread.between);
-	cJSON_AddItemToArray(arg, o);
-	return PM_OK;
-}
-
 /* Where the page is, or the page, and the figures of several nodes. */
 static PmStatus put_report(PmDb *db, const char *key, const char *value, PmErr *err)
 {
@@ -342,7 +327,7 @@ static PmStatus put_report(PmDb *db, const char *key, const char *value, PmErr *
 	PmStatus st;
 
 	cJSON_AddStringToObject(j, key, value);
-	st = pm_node_spread_each(db, add_spread, cJSON_AddArrayToObject(j, "spread"), err);
+	st = pm_node_spread_json(db, NULL, 0, j, err);
 	if (!st)
 		pm_cli_put_json(j);
 	else

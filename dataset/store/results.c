@@ -127,6 +127,12 @@ static PmStatus one_run(void *arg, sqlite3_stmt *row, PmErr *err)
 	"SELECT id, task, pass_path, pass_sha256, device, seed, version, options, started, finished, "       \
 	"machine, hidden, hidden_json "
 
+int pm_run_row_is_like(const PmRunRow *a, const PmRunRow *b)
+{
+	return pm_str_eq(a->pass_sha256, b->pass_sha256) && pm_str_eq(a->device, b->device) &&
+	       a->seed == b->seed && pm_str_eq(a->version, b->version) && pm_str_eq(a->options, b->options);
+}
+
 PmStatus pm_runs_each(PmDb *db, int64_t task, PmRunFn fn, void *arg, PmErr *err)
 {
 	Walk w = { .run = fn, .arg = arg };

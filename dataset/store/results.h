@@ -38,6 +38,8 @@ PmStatus pm_run_finish(PmDb *db, int64_t run, PmErr *err);
 typedef PmStatus (*PmRunFn)(void *arg, const PmRunRow *row, PmErr *err);
 /* Runs of one task, or all (0), in the order stored. */
 PmStatus pm_runs_each(PmDb *db, int64_t task, PmRunFn fn, void *arg, PmErr *err);
+/* 1 when both are of one pass, device, seed, version and options: what decides beside task and machine. */
+int pm_run_row_is_like(const PmRunRow *a, const PmRunRow *b);
 
 /* The result of one member. Strings are borrowed. */
 typedef struct PmResultRow {

@@ -5,6 +5,7 @@
 #include "base/core/arena.h"
 #include "base/core/clean.h"
 #include "base/sys/io.h"
+#include "bench/eval/run_key.h"
 #include "dataset/store/results.h"
 #include "dataset/store/tasks.h"
 #include "runtime/exec/exec.h"
@@ -44,25 +45,10 @@ static void find_gpu(const PmRunRow *row, char *out, size_t size)
 		snprintf(out, size, "%.*s", (int)strcspn(gpu + 4, ";"), gpu + 4);
 }
 
-/* "CUDA driver=...; GPU clocks=...": those parts of the machine that are there. */
-static void find_setting(const char *machine, char *out, size_t size)
-{
-	static const char *const parts[] = { "CUDA driver=", "GPU clocks=" };
-	size_t at = 0;
-
-	*out = 0;
-	for (size_t k = 0; k < sizeof parts / sizeof *parts && at < size; k++) {
-		const char *p = strstr(machine, parts[k]);
-
-		if (p)
-			at += (size_t)snprintf(out + at, size - at, "%s%.*s", at ? "; " : "",
-					       (int)strcspn(p, ";"), p);
-	}
-}
-
 static PmStatus take_run(void *arg, const PmRunRow *row, PmErr *err)
 {
 	PmBoards *b = arg;
+	PmStr setting = PM_STR_INIT;
 	PmBoardRun r = { .id = row->id,
 			 .task = row->task,
 			 .started = row->started,
@@ -79,7 +65,9 @@ static PmStatus take_run(void *arg, const PmRunRow *row, PmErr *err)
 	(void)err;
 	snprintf(r.sha256, sizeof r.sha256, "%s", row->pass_sha256);
 	find_gpu(row, r.gpu, sizeof r.gpu);
-	find_setting(row->machine, r.setting, sizeof r.setting);
+	pm_run_key_setting(row->machine, &setting);
+	snprintf(r.setting, sizeof r.setting, "%s", setting.s);
+	pm_str_release(&setting);
 	PM_VEC_PUSH(&b->runs, r);
 	return PM_OK;
 }

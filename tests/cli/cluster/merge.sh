@@ -99,6 +99,13 @@ pm db report --db "$tmp/s.db" -o "$tmp/s.html" --json
 exits 0 "a report of what two nodes measured"
 tr -d ' \n' <"$tmp/out" | grep -qE '"measurements":4,"nodes":2,"within":1\.41421356[0-9]*,"between":2\.64575131[0-9]*'
 tap "the spread within and between nodes is that of the hand: sqrt(2), sqrt(7)"
+pm bench --db "$tmp/s.db" --stored --pass "$silu" --json
+exits 0 "bench of the same"
+tr -d ' \n' <"$tmp/out" | grep -qE '"spread":\[\{"task":"t","pass":"[^"]*","measurements":4,"nodes":2,"within":1\.41421356[0-9]*,"between":2\.64575131[0-9]*\}\]'
+tap "has it as JSON"
+pm bench --db "$tmp/s.db" --stored --pass "$build/passes/fuse.so" --json
+tr -d ' \n' <"$tmp/out" | grep -qF '"spread":[]'
+tap "for the runs of its table alone"
 grep -qF "Speedups on several nodes" "$tmp/s.html" && grep -qF "141 %" "$tmp/s.html" && grep -qF "265 %" "$tmp/s.html"
 tap "the page has it"
 

@@ -358,4 +358,54 @@ tap "and that is an answer"
 [ $? -eq 2 ]
 tap "--gpus of bench is for --device cuda, too"
 
+# ---- stored results of two drivers ----
+
+# bench_with DRIVER PASS...: stores results of these passes, measured with this version of CUDA's driver.
+bench_with()
+{
+	FAKE_DRIVER=$1
+	export FAKE_DRIVER
+	pm bench --db "$tmp/d.db" --device cuda --gpus 0 --hidden 0 -j 1 --weak-sandbox --quiet --pass "$2"
+	exits 0 "bench with the driver $1"
+	unset FAKE_DRIVER
+}
+stored()
+{
+	pm bench --db "$tmp/d.db" --device cuda --hidden 0 --stored --pass "$silu" --pass "$build/passes/fuse.so" --json "$@"
+}
+fresh
+PASSMITH_LIBRARIES=off
+export PASSMITH_LIBRARIES
+"$passmith" extract "$tmp/m1.gpt" --db "$tmp/d.db" >"$tmp/out" 2>"$tmp/err" &&
+	"$passmith" task make --db "$tmp/d.db" --top 1 --name t --shapes 1 >"$tmp/out" 2>"$tmp/err"
+tap "a task"
+bench_with 12090 "$silu"
+stored
+exits 0 "bench --stored of the results of one driver"
+grep -q '"status": "' "$tmp/out"
+tap "on a machine that has another one"
+bench_with 13000 "$build/passes/fuse.so"
+stored
+exits 4 "results of two drivers are in no table"
+grep -q "'GPU=Fake One[^']*CUDA 12.9[^']*', 'GPU=Fake One[^']*CUDA 13.0[^']*'. Give --machine" "$tmp/err"
+tap "both are named, with the option that chooses"
+stored --view kernelbench --runs
+exits 4 "nor in that of a published benchmark"
+for driver in 12.9 13.0; do
+	stored --machine "CUDA $driver"
+	exits 0 "--machine 'CUDA $driver'"
+	cp "$tmp/out" "$tmp/of.$driver"
+done
+cmp -s "$tmp/of.12.9" "$tmp/of.13.0"
+[ $? -eq 1 ]
+tap "are two tables"
+stored --machine "CUDA 1"
+exits 4 "words that both have"
+stored --machine "CUDA 11"
+exits 4 "and words that none has"
+grep -q "Nothing with these options was measured where 'CUDA 11' is said of the machine; there is: 'GPU=Fake One" "$tmp/err"
+tap "say so"
+pm bench --db "$tmp/d.db" --device cuda --pass "$silu" --machine "CUDA 12.9"
+exits 2 "--machine is for --stored"
+
 tap_done

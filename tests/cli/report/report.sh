@@ -59,7 +59,7 @@ text = open(sys.argv[2]).read()
 data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S).group(1))
 board = data["boards"][0]["bench"]
 for key in bench:
-    assert key in board or key in ("error", "stage"), key
+    assert key in board or key in ("error", "stage", "spread"), key
 for system in ("eager", "silu"):
     for key, want in bench["systems"][system]["modelled"].items():
         got = board["systems"][system]["modelled"][key]

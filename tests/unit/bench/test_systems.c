@@ -237,7 +237,7 @@ static void text_and_json_show_every_system(void **state)
 	s.graphs.v[1].algebraic = 1;
 	pm_str_clear(&out);
 	assert_int_equal(pm_systems_text(&s, PM_PRESET_SOUND, &out, &err), PM_OK);
-	assert_non_null(strstr(out.s, "stratum algebraic: 1 graphs"));
+	assert_non_null(strstr(out.s, "stratum algebraic: 1 graph that"));
 	assert_non_null(strstr(out.s, "the other 4"));
 	assert_int_equal(pm_systems_json(&s, PM_PRESET_SOUND, &j, &err), PM_OK);
 	assert_non_null(cJSON_GetObjectItem(cJSON_GetObjectItem(j, "algebraic"), "a<b"));

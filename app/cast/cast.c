@@ -39,7 +39,8 @@ typedef struct Work {
 	uint32_t limit;       /* values of the model have ids below */
 	uint32_t *other;      /* owned; by value id of the model: the same in the other type; 0 = not made */
 	unsigned char *stays; /* owned; by value id: the reason for which it is not cast */
-	unsigned char *was;   /* owned; by value id: 1 = it had a type that is cast */
+	unsigned char
+		*was; /* owned; by value id: 1 + its type in the model, where that is cast; 0 = it is none */
 	PmCastReport *out;
 } Work;
 
@@ -114,7 +115,7 @@ static void decide_values(Work *w)
 
 		if (!is || !pm_dtype_is_float(dtype) || dtype == w->c.to)
 			continue;
-		w->was[id] = (unsigned char)is_from(w, v);
+		w->was[id] = (unsigned char)(is_from(w, v) ? 1 + dtype : 0);
 		w->stays[id] = (unsigned char)(w->was[id] ? why_stays(w, v) : PM_CAST_OTHER_TYPE);
 		if (w->stays[id])
 			note_stay(w, v, w->stays[id]);
@@ -188,7 +189,7 @@ static PmStatus convert_const(Work *w, PmValue v, PmErr *err)
 static PmStatus add_cast(Work *w, PmValue v, PmValue *out, PmErr *err)
 {
 	PmGraph *g = w->c.g;
-	int to = pm_value_type(g, v)->dtype == w->c.to ? PM_F32 : w->c.to;
+	int to = pm_value_type(g, v)->dtype == w->c.to ? w->was[v.id] - 1 : w->c.to;
 	PmType t = *pm_value_type(g, v);
 	PmNode n;
 	PmStatus st = pm_graph_add_node(g, PM_OP_Cast, &v, 1, 1, &n, err);
@@ -240,7 +241,8 @@ static PmStatus retype_attrs(Work *w, PmNode n, PmErr *err)
 {
 	PmGraph *g = w->c.g;
 	PmOp op = pm_node_op(g, n);
-	const char *key = op == PM_OP_Cast ? "to" : op == PM_OP_EyeLike ? "dtype" : NULL;
+	int by_attr = op == PM_OP_EyeLike || op == PM_OP_RandomNormalLike || op == PM_OP_RandomUniformLike;
+	const char *key = op == PM_OP_Cast ? "to" : by_attr ? "dtype" : NULL;
 	const PmAttr *a;
 	PmType t;
 

@@ -44,7 +44,8 @@ static int row_of(const PmCast *c, PmNode n)
 
 	while (k < N_KEEPS && (keeps[k].op != op || (keeps[k].types != BOTH && keeps[k].types != type)))
 		k++;
-	if (!is_half(c) && op != PM_OP_Opaque && op != PM_OP_Kernel && op != PM_OP_BitCast)
+	if (!is_half(c) && op != PM_OP_Opaque && op != PM_OP_Kernel && op != PM_OP_BitCast &&
+	    op != PM_OP_QuantizeLinear && op != PM_OP_DequantizeLinear)
 		return N_KEEPS;
 	return k;
 }
@@ -180,6 +181,8 @@ static void keep_what_is_read(PmCast *c, PmNode n)
 	if (op == PM_OP_QuantizeLinear) {
 		keep_sources(c, pm_node_in(c->g, n, 0), ~0u & ~(uint32_t)PM_OPF_OPAQUE, PM_CAST_QUANTISED);
 		keep_sources(c, pm_node_in(c->g, n, 1), ~0u & ~(uint32_t)PM_OPF_OPAQUE, PM_CAST_QUANTISED);
+	} else if (!is_half(c)) {
+		return;
 	} else if (op == PM_OP_Range || makes_integers(c, n)) {
 		c->kept[n.id] = c->kept[n.id] ? c->kept[n.id] : PM_CAST_INTEGERS;
 		for (size_t k = 0; k < pm_node_n_in(c->g, n); k++)
@@ -208,7 +211,6 @@ static int brings_back(const PmCast *c, PmNode n)
 	case PM_OP_Softsign:
 	case PM_OP_Log:
 	case PM_OP_Sign:
-	case PM_OP_Clip:
 	case PM_OP_Sin:
 	case PM_OP_Cos:
 	case PM_OP_Atan:
@@ -272,7 +274,7 @@ void pm__cast_decide(PmCast *c)
 		else if (reads_out_of_range(c, n))
 			c->kept[n.id] = PM_CAST_RANGE;
 	}
-	for (size_t i = n_nodes; is_half(c) && i-- > 0;)
+	for (size_t i = n_nodes; i-- > 0;)
 		keep_what_is_read(c, pm_graph_node_at(c->g, i));
 	for (size_t i = 0; is_half(c) && i < n_nodes; i++) {
 		PmNode n = pm_graph_node_at(c->g, i);

@@ -84,6 +84,7 @@ static const char *const lines[] = {
 	"bind models/open/bge_pooling_head.gpt --dim batch=4 --dim tokens=16 -o @/head.onnx",
 	"simplify models/swin_block.gpt -o @/s.onnx",
 	"simplify --list",
+	"cast models/llama_block.gpt --to float16 -o @/half.onnx",
 	"print models/llama_block.gpt",
 	"materialize models/llama_block.gpt -o @/m.onnx",
 	"run models/llama_block.gpt --device ref",

@@ -36,6 +36,7 @@ bad_input()
 	import | validate | time) echo "4 reading $1 $tmp/junk.gpt" ;;
 	bind) echo "4 reading bind $none.gpt --dim batch=4 -o $tmp/o.onnx" ;;
 	simplify) echo "4 reading simplify $none.gpt -o $tmp/o.onnx" ;;
+	cast) echo "4 reading cast $none.gpt --to float16 -o $tmp/o.onnx" ;;
 	print) echo "4 reading print $none.gpt" ;;
 	materialize) echo "4 reading materialize $none.gpt -o $tmp/o.onnx" ;;
 	run) echo "4 reading run $none.gpt" ;;

@@ -199,25 +199,15 @@ static void keep_what_is_read(PmCast *c, PmNode n)
 /* 1 for operators whose results are ordinary numbers, whatever they read. */
 static int brings_back(const PmCast *c, PmNode n)
 {
-	PmOp op = pm_node_op(c->g, n);
+	static const PmOp ops[] = {
+#define BACK(op) PM_OP_##op,
+#include "app/cast/cast.def"
+	};
 
-	switch (op) {
-	case PM_OP_Div:
-	case PM_OP_Reciprocal:
-	case PM_OP_Sigmoid:
-	case PM_OP_HardSigmoid:
-	case PM_OP_Tanh:
-	case PM_OP_Erf:
-	case PM_OP_Softsign:
-	case PM_OP_Log:
-	case PM_OP_Sign:
-	case PM_OP_Sin:
-	case PM_OP_Cos:
-	case PM_OP_Atan:
-		return 1;
-	default:
-		return (flags_of(c, n) & (PM_OPF_NORM | PM_OPF_DOT | PM_OPF_POOL)) != 0;
-	}
+	for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+		if (ops[i] == pm_node_op(c->g, n))
+			return 1;
+	return (flags_of(c, n) & (PM_OPF_NORM | PM_OPF_DOT | PM_OPF_POOL)) != 0;
 }
 
 /* 1 when what the node gives may be out of the range of the half type. */

@@ -31,7 +31,8 @@ double pm_latency_level(const PmLatency *l, double part)
 	double wanted = part * (double)l->n;
 	uint64_t seen = 0;
 
-	for (int i = 0; i < PM_LATENCY_OCTAVES * PM_LATENCY_STEPS; i++) {
+	/* The last step has no end. */
+	for (int i = 0; i < PM_LATENCY_OCTAVES * PM_LATENCY_STEPS - 1; i++) {
 		double end = exp2((double)(i + 1) / PM_LATENCY_STEPS) * unit;
 
 		seen += l->count[i];

@@ -11,7 +11,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 if [ $# = 0 ]; then
 	# shellcheck disable=SC2046 # no name of a header has a space
-	set -- $(find app base bench cli dataset extract include integrity ir matcher passes runtime simplify tests \
+	set -- $(find app base bench cli dataset extract include integrity ir matcher passes rt runtime simplify tests \
 		-name '*.h' ! -name '*_priv.h' ! -path 'runtime/emu/include/*' | LC_ALL=C sort)
 fi
 

@@ -114,6 +114,7 @@ static PmStatus fill_model(PmRtModel *m, PmRtCuda *c, PmErr *err)
 {
 	PmStatus st = pm_rt_calls_prepare(m, c, err);
 
+	m->workspace = (uint64_t)c->workspace;
 	if (!st)
 		st = find_functions(m, c, err);
 	return st ? st : upload(m, c, err);

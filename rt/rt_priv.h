@@ -31,6 +31,7 @@ struct PmRtModel {
 	uint64_t arena;            /* of the largest shape */
 	uint64_t *staged;          /* owned; by value: its place in a session's staging memory */
 	uint64_t staging;          /* bytes of that */
+	uint64_t workspace;        /* bytes that libraries want of a session: the device says */
 };
 
 typedef struct PmRtFileMap {

@@ -12,6 +12,7 @@ typedef struct PmSha256 {
 	unsigned char block[64]; /* what does not fill one yet */
 } PmSha256;
 
+/* A digest piece by piece: begin, add any number of times, end. */
 void pm_sha256_begin(PmSha256 *s);
 void pm_sha256_add(PmSha256 *s, const void *p, size_t n);
 void pm_sha256_end(PmSha256 *s, unsigned char digest[32]);

@@ -25,7 +25,7 @@ def _places():
     build = os.environ.get("PASSMITH_BUILD")
     found = shutil.which("passmith")
     if build:
-        yield build
+        yield os.path.abspath(build)
     if found:
         yield os.path.dirname(os.path.realpath(found))
 
@@ -71,6 +71,8 @@ def environment():
     if bundled("passmith"):  # it has its own files beside it, and wants no others
         env.pop("PASSMITH_BUILD", None)
         env.pop("PASSMITH_ROOT", None)
+    elif env.get("PASSMITH_BUILD"):  # what passmith starts works in other folders
+        env["PASSMITH_BUILD"] = os.path.abspath(env["PASSMITH_BUILD"])
     libraries, home = _cuda_of_packages()
     if libraries:
         env["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [env.get("LD_LIBRARY_PATH"), *libraries]))

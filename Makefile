@@ -160,7 +160,7 @@ ifneq ($(wildcard tools/gen/gen-ops.sh),)
 GEN_H   += $(GEN)/passmith/ops.h
 endif
 
-.PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill check-cluster check-mcp check-slurm check-report bench-integrity bench-judge bench-eval bench-eval-many bench-clock bench-import bench-extract check-gpu check-atif check-ort bundle golden-update fuzz gen fmt check-fmt check-spdx \
+.PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill check-cluster check-mcp check-slurm check-report bench-integrity bench-judge bench-eval bench-eval-many bench-clock bench-import bench-extract check-gpu check-atif check-ort check-python bundle golden-update fuzz gen fmt check-fmt check-spdx \
 	check-layers check-cycles check-headers check-clang check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
 all: $(LIB) $(CLI) $(HOST) $(RT) $(RT:.so=.a) $(ORT) $(PASSES) $(TESTS) $(TEST_SO) $(MACHINE) $(EMU_CUDA) $(ORT_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
@@ -389,6 +389,9 @@ check-slurm: all ## a plan on a Slurm of this machine alone, to which everything
 
 check-ort: all ## rewritten models in ONNX's checker and ONNX Runtime, from PyPI, beside the models they came from
 	@BUILD=$(BUILD) tools/check/check-ort.sh
+
+check-python: all ## the tests of the Python package with PyTorch and the ONNX exporter, from PyPI
+	@BUILD=$(BUILD) tools/check/check-python.sh
 
 check-report: all ## the pages of passmith report and view in a headless Chromium, where one is installed with chromedriver (SHOTS=folder keeps pictures)
 	@PASSMITH_ROOT=$(CURDIR) PASSMITH_CACHE=$(abspath $(BUILD))/test-cache tests/browser/report.py $(BUILD) --many $(if $(SHOTS),--shots $(SHOTS))

@@ -43,6 +43,7 @@ if [ "${1:-}" = ci ]; then
 	need clang clang
 	need clang-format clang-format
 	need git git
+	need python3-numpy '/usr/lib/python3/dist-packages/numpy/__init__.py'
 	need chromium chromium google-chrome
 	need chromium-driver chromedriver
 	need tidy tidy

@@ -155,9 +155,12 @@ class Model:
             o.leave()
 
     def _run(self, o, inputs, out, graph, stream):
-        taken = [self._take(x, i) for i, x in enumerate(inputs)]
-        given = None if out is None else self._take_out(out)
+        taken = [self._take(x, i, stream) for i, x in enumerate(inputs)]
+        given = None if out is None else self._take_out(out, stream)
         stream = self._stream(taken + [t for _, t in given or ()], stream)
+        for i, t in enumerate(taken):
+            if t.asked is not None and t.asked != (stream or _tensor.LEGACY_STREAM):
+                taken[i] = self._take(inputs[i], i, stream)
         s = o.session(stream, len(inputs))
         try:
             for i, t in enumerate(taken):
@@ -189,9 +192,9 @@ class Model:
                 raise Error(USAGE, f"Input '{v.name}' is missing; give it by its place or by its name.")
         return inputs + list(tensors[len(self.inputs):])
 
-    def _take(self, x, i):
+    def _take(self, x, i, stream):
         v, (number, rank) = self.inputs[i], self._types[i]
-        t = _tensor.take(x, f"input '{v.name}'")
+        t = _tensor.take(x, f"input '{v.name}'", stream)
         if t.type != number:
             way = "; make it bfloat16 with x.view(ml_dtypes.bfloat16)" if (number, t.type) == (16, 4) else "; convert it"
             raise Error(INPUT, f"Input '{v.name}' is {_rt.TYPES[t.type][0]}, and the model wants {v.dtype}{way}.")
@@ -207,13 +210,13 @@ class Model:
             raise Error(INPUT, f"{what} lies on GPU {t.gpu if t.gpu >= 0 else ''}, and the model is on {self.device}; "
                         "copy it, or open the package on that device.")
 
-    def _take_out(self, out):
+    def _take_out(self, out, stream):
         if not isinstance(out, (list, tuple)) or len(out) != len(self.outputs):
             raise Error(USAGE, f"{self.path} has {_count(len(self.outputs), 'output')}; give `out` a list of as many "
                         "tensors.")
         results = []
         for v, x in zip(self.outputs, out):
-            t = _tensor.take(x, f"output '{v.name}'")
+            t = _tensor.take(x, f"output '{v.name}'", stream)
             if t.copied or t.readonly:
                 raise Error(INPUT, f"The memory for output '{v.name}' cannot be written in place; give one that is "
                             "contiguous and not read-only.")

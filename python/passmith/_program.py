@@ -39,15 +39,24 @@ def compile(model, out, *, arch="emu", passes=None, shapes=(), options=()):
 
 
 def extract(model, example_inputs=(), *, db, options=()):
-    """Cuts a model into subgraphs and stores them, as `passmith extract` does; returns what that says.
+    """Cuts a model into subgraphs and stores them, as `passmith extract` does.
 
     model: a module of PyTorch, which is called with `example_inputs` (a tuple, or a dict of named ones) to be exported to
-    ONNX without its weights; or a path of a model. db: the database, made when missing.
+    ONNX without its weights; or a path of a model. db: the database, made when missing. Returns what the command says,
+    and in "added" how many models, subgraphs, structures and occurrences the database has more than before.
     """
+    before = command("db", "stats", "--db", db) if os.path.exists(db) else {}
     if isinstance(model, (str, os.PathLike)):
-        return command("extract", model, "--db", db, *options)
-    from . import _export
-    with tempfile.TemporaryDirectory(prefix="passmith-") as folder:
-        path = os.path.join(folder, type(model).__name__ + ".onnx")
-        _export.module(model, example_inputs, path)
-        return command("extract", path, "--db", db, *options)
+        said = command("extract", model, "--db", db, *options)
+    else:
+        from . import _export
+        with tempfile.TemporaryDirectory(prefix="passmith-") as folder:
+            path = os.path.join(folder, type(model).__name__ + ".onnx")
+            _export.module(model, example_inputs, path)
+            said = command("extract", path, "--db", db, *options)
+    after = command("db", "stats", "--db", db)
+    said["added"] = {what: int(after[what] - before.get(what, 0)) for what in _COUNTED}
+    return said
+
+
+_COUNTED = ("models", "subgraphs", "structures", "occurrences")

@@ -22,6 +22,7 @@ class Taken(NamedTuple):
     kind: str              # of which library results are: torch, numpy, buffer, gpu
     copied: bool = False   # it is not the object's own memory
     readonly: bool = False
+    asked: Optional[int] = None  # the stream on which DLPack was asked to have the elements ready
 
 
 def _torch():
@@ -43,8 +44,8 @@ def torch_types():
     return _torch_types
 
 
-def take(x, what):
-    """`what` names the tensor in errors: "input 'x'"."""
+def take(x, what, stream=None):
+    """`what` names the tensor in errors: "input 'x'". stream: that of the run, where it is known."""
     torch = _torch()
     if torch is not None and isinstance(x, torch.Tensor):
         return _take_torch(torch, x, what)
@@ -53,7 +54,7 @@ def take(x, what):
     if hasattr(x, "__array_interface__"):
         return _take_interface(x, x.__array_interface__, what, None)
     if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
-        return _take_dlpack(x, what)
+        return _take_dlpack(x, what, stream or LEGACY_STREAM)
     try:
         view = memoryview(x)
     except TypeError:
@@ -155,14 +156,14 @@ _DL_TYPES = {(0, 8): "int8", (0, 16): "int16", (0, 32): "int32", (0, 64): "int64
              (4, 16): "bfloat16", (6, 8): "bool"}
 
 
-def _take_dlpack(x, what):
+def _take_dlpack(x, what, stream):
     device, number = x.__dlpack_device__()
     on_gpu = int(device) in (_DL_CUDA, _DL_CUDA_MANAGED)
     if not on_gpu and int(device) not in (_DL_CPU, _DL_CUDA_HOST):
         raise Error(INPUT, f"The {what} lies on a device of DLPack's kind {int(device)}; copy it to the CPU or to a "
                     "GPU of NVIDIA.")
     # The capsule keeps the memory, and gives it back when it goes: nothing here consumes it.
-    capsule = x.__dlpack__(stream=LEGACY_STREAM) if on_gpu else x.__dlpack__()
+    capsule = x.__dlpack__(stream=stream) if on_gpu else x.__dlpack__()
     t = _DLTensor.from_address(_pointer_of(capsule, b"dltensor"))
     shape = tuple(t.shape[:t.ndim])
     name = _DL_TYPES.get((t.code, t.bits)) if t.lanes == 1 else None
@@ -172,8 +173,8 @@ def _take_dlpack(x, what):
         raise Error(INPUT, f"The elements of the {what} do not lie one after the other; give a copy that is contiguous "
                     "in row-major order.")
     kind = "gpu" if on_gpu else "numpy" if sys.modules.get("numpy") else "buffer"
-    return Taken((t.data or 0) + t.byte_offset, _rt.NUMBERS[name], shape, number if on_gpu else None,
-                 LEGACY_STREAM if on_gpu else None, capsule, kind)
+    return Taken((t.data or 0) + t.byte_offset, _rt.NUMBERS[name], shape, number if on_gpu else None, None, capsule, kind,
+                 asked=stream if on_gpu else None)
 
 
 # --- results ----------------------------------------------------------------------------------------------------

@@ -472,6 +472,13 @@ XX(cuStreamSynchronize, (void *s))
 	return 0;
 }
 
+XX(cuCtxSynchronize, (void))
+{
+	NEED_CONTEXT();
+	count(EMU_CUDA_WAITS, 1);
+	return 0;
+}
+
 XX(cuStreamBeginCapture_v2, (void *stream, int mode))
 {
 	Stream *s = stream;

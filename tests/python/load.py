@@ -348,7 +348,7 @@ def malformed():
             f.write(data)
         with fails(4, name + ".pmz"):
             passmith.load(path(name + ".pmz"))
-    with fails(3, "nowhere.pmz"):
+    with fails(4, "nowhere.pmz"):
         passmith.load(path("nowhere.pmz"))
     with fails(3, "tpu", "emu"):
         passmith.load(path("gate.pmz"), device="tpu")
@@ -370,6 +370,9 @@ def programs():
         near(m(tensor(gate_input(3), (3, 4)), tensor(IDENTITY, (4, 4))), silu(gate_input(3)))
     said = passmith.extract(path("gate.gpt"), db=path(KIND + ".db"))
     assert said["models_done"] == 1 and said["kinds"], said
+    assert said["added"] == {"models": 1, "subgraphs": 4, "structures": 4, "occurrences": 4}, said["added"]
+    said = passmith.extract(path("gate.gpt"), db=path(KIND + ".db"))
+    assert said["models_skipped"] == 1 and set(said["added"].values()) == {0}, said
     with fails(4, "nowhere.gpt"):
         passmith.compile(path("nowhere.gpt"), path("x.pmz"))
 

@@ -145,7 +145,8 @@ enum { PM_RT_GRAPH = 1 }; /* cuda: run as one CUDA graph */
  *
  * flags: PM_RT_GRAPH captures the launches at the first run of a shape, and launches them as one from then
  * on. When other pointers are bound, the graph is changed accordingly. Emu has no use for flags or streams.
- */
+ *
+ * Who captures a stream himself runs each shape once before, since memory may be taken then. */
 PM_RT_API int pm_rt_run(PmRtSession *s, void *stream, unsigned flags, PmRtError *err);
 
 #ifdef __cplusplus

@@ -70,6 +70,23 @@ GRAPH
 	same "$tmp/half.gpt" "$tmp/half.pmz" "$t: the bits of run --device emu"
 done
 
+# A scalar, no elements, an input and a constant that are results, other types.
+cat >"$tmp/odd.gpt" <<'GRAPH'
+<ir_version: 8, opset_import: ["" : 18]>
+odd (float s, float[0,4] z, float[3] x, bool[3] b, int64[2] i) => (float[3] y, float[0,4] zz, float[3] x2, float[3] k, bool[3] nb, float[2] g)
+<float[3] c = {1, 2, 3}>
+{
+   y = Mul (x, s)
+   zz = Exp (z)
+   x2 = Identity (x)
+   k = Identity (c)
+   nb = Not (b)
+   g = Gather <axis = 0> (c, i)
+}
+GRAPH
+pm compile "$tmp/odd.gpt" -o "$tmp/odd.pmz"
+same "$tmp/odd.gpt" "$tmp/odd.pmz" "a scalar, no elements, results that are inputs or constants: the bits of run --device emu"
+
 # ---- weights ----
 
 cat >"$tmp/net.gpt" <<'GRAPH'

@@ -117,6 +117,8 @@ LIB_OBJ  := $(call obj,$(LIB_SRC))
 CLI_OBJ  := $(call obj,$(CLI_SRC))
 HOST_OBJ := $(call obj,$(HOST_SRC))
 TEST_LIB := $(call obj,$(TEST_LIB_SRC))
+# Of which a test has what it calls: the compiler of packages is not in all of them.
+TEST_AR  := $(BUILD)/libtests.a
 # What is made of the files of passes/library lies in one folder: a pass is named by its file alone.
 PASS_SO  := $(patsubst %.c,$(BUILD)/passes/%.so,$(notdir $(PASS_SRC)))
 PASSES   := $(PASS_SO) $(PASS_DIR:%=$(BUILD)/passes/%.so)
@@ -144,7 +146,7 @@ ORT      := $(BUILD)/libpassmith_ort.so
 RT_OBJ   := $(RT_SRC:%.c=$(BUILD)/obj-rt/%.o)
 RT       := $(BUILD)/libpassmith_rt.so
 # How programs of this build find it, also after the folder of the build has moved.
-RT_LINK   = -Wl,--as-needed -L$(BUILD) -lpassmith_rt -Wl,-rpath,'$$ORIGIN/../..:$$ORIGIN/../../..:$$ORIGIN/../../../lib' -Wl,--no-as-needed
+RT_LINK   = -Wl,--as-needed -L$(BUILD) -lpassmith_rt -Wl,-rpath,'$$ORIGIN/../..:$$ORIGIN/../../..:$$ORIGIN/../../lib' -Wl,--no-as-needed
 CLI      := $(if $(CLI_SRC),$(BUILD)/passmith)
 HOST     := $(BUILD)/passmith-host
 ONNX     := $(if $(CLI_SRC),$(patsubst models/%.gpt,$(BUILD)/models/%.onnx,$(MODELS)))
@@ -327,12 +329,16 @@ $(BUILD)/models/%.onnx: models/%.gpt $(BUILD)/passmith
 $(call obj,$(filter-out tests/gpu/%,$(TEST_SRC)) $(FUZZ_SRC)): private PM_CFLAGS += -O1
 
 # Tests call libpassmith_rt as it is installed: it comes before the archive that has its functions, too.
-$(TESTS) $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIB) $(RT)
+$(TEST_AR): $(TEST_LIB)
+	@rm -f $@
+	$(call Q,AR)ar rcs $@ $^
+
+$(TESTS) $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_AR) $(LIB) $(RT)
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -o $@ $(filter-out $(RT) $(LIB),$^) $(RT_LINK) $(LIB) -lcmocka $(PM_LIBS)
 
 # With a plain main that replays inputs, so that the targets do not rot where there is no clang.
-$(FUZZ): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/obj/tests/fuzz/replay_main.o $(TEST_LIB) $(LIB) $(RT)
+$(FUZZ): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/obj/tests/fuzz/replay_main.o $(TEST_AR) $(LIB) $(RT)
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -o $@ $(filter-out $(RT) $(LIB),$^) $(RT_LINK) $(LIB) -lcmocka $(PM_LIBS)
 

@@ -29,6 +29,7 @@ put()
 put "$build/passmith" "$out"
 put "$build/passmith-host" "$out"
 put "$build/libpassmith_ort.so" "$out"
+put "$build/libpassmith_rt.so.1" "$out/lib"
 programs=("$out/passmith" "$out/passmith-host")
 for t in tests/gpu/test_*.c tests/gpu/time_*.c tests/adversarial/test_device.c tests/adversarial/test_timed.c tests/adversarial/test_siege_timed.c tests/unit/runtime/test_nvrtc.c tests/unit/passes/test_pass_library.c $(ls passes/library/*/*.c | sed 's,.*/,tests/unit/passes/test_pass_,') $(ls -d passes/*/ | sed 's,passes/\(.*\)/,tests/unit/passes/test_pass_\1.c,'); do
 	[ -e "$t" ] || continue
@@ -56,10 +57,10 @@ cp tools/bench/torch_*.py tools/bench/levels*.py tools/bench/bench_systems.py to
 cp docs/reference/gpu.md "$out/README.md"
 cp tools/release/bundle-run.sh "$out/run.sh"
 
-# Everything but the C library's family, which has to be the other machine's.
+# Everything but what is there already, and the C library's family, which has to be the other machine's.
 ldd "${programs[@]}" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u | while read -r lib; do
 	case $(basename "$lib") in
-	libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | librt.so.* | ld-linux* | libgcc_s.so.*) ;;
+	libpassmith_rt.so.* | libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | librt.so.* | ld-linux* | libgcc_s.so.*) ;;
 	*)
 		cp -L "$lib" "$out/lib"
 		;;

@@ -72,11 +72,12 @@ void test_package_make(const PmCompileAsk *ask, const char *device, uint64_t see
 	memset(out, 0, sizeof *out);
 	pm_err_init(&err);
 	snprintf(out->path, sizeof out->path, "%s/test-%ld-%d.pmz", temp(), (long)getpid(), serial++);
-	must(pm_compile(ask, out->path, &out->compiled, &err), &err);
 	out->n_runs = ask->n_shapes ? ask->n_shapes : 1;
 	assert_true(out->n_runs <= TEST_SHAPES);
+	/* Tuning opens a GPU in this process: what forks a user of it comes before. */
 	for (size_t k = 0; k < out->n_runs; k++)
 		run_shape(ask, k, device, seed, &out->run[k]);
+	must(pm_compile(ask, out->path, &out->compiled, &err), &err);
 }
 
 void test_package_release(TestPackage *p)

@@ -35,6 +35,7 @@ typedef struct PmRtCudaSession {
 /* A shape's in a session. */
 typedef struct PmRtCudaReady {
 	PmCudaPlaced *placed;            /* owned; by step of the shape */
+	int warm;                        /* its launches were made once */
 	CuGraphExec *exec;               /* NULL = not captured so far */
 	uint64_t placed_at, captured_at; /* PmRtReady.moves then; 0 = never */
 } PmRtCudaReady;

@@ -104,8 +104,12 @@ PmStatus pm_rt_cuda_launch(const PmRtRun *r, PmErr *err)
 
 	if (own->placed_at != r->ready->moves)
 		st = pm_rt_calls_place(r, own, err);
-	if (st || !(r->flags & PM_RT_GRAPH))
+	/* Drivers and libraries load what a launch needs when it is made for the first time, and not every
+	 * one of them can while launches are captured: a shape's first run is never captured. */
+	if (st || !own->warm || !(r->flags & PM_RT_GRAPH)) {
+		own->warm = 1;
 		return st ? st : enqueue(r, own, now, err);
+	}
 	if (own->captured_at != r->ready->moves)
 		st = make_graph(r, own, err);
 	if (!st && r->s->m->pk.shape[r->shape].n_steps)

@@ -143,8 +143,9 @@ enum { PM_RT_GRAPH = 1 }; /* cuda: run as one CUDA graph */
  * Tensors of the host are copied, and then it is waited for as well. Runs of one session share its memory:
  * who takes another stream orders the two.
  *
- * flags: PM_RT_GRAPH captures the launches at the first run of a shape, and launches them as one from then
- * on. When other pointers are bound, the graph is changed accordingly. Emu has no use for flags or streams.
+ * flags: with PM_RT_GRAPH the first run of a shape makes its launches, the next one captures them, and from
+ * then on they are launched as one. When other pointers are bound, the graph is changed accordingly. Emu has
+ * no use for flags or streams.
  *
  * Who captures a stream himself runs each shape once before, since memory may be taken then. */
 PM_RT_API int pm_rt_run(PmRtSession *s, void *stream, unsigned flags, PmRtError *err);

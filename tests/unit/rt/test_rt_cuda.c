@@ -162,9 +162,15 @@ static void steady(void **state)
 	assert_int_equal(pm_rt_open(head.path, "cuda", &m, &e), PM_RT_OK);
 	assert_int_equal(pm_rt_session_new(m, &s, &e), PM_RT_OK);
 	test_bind(s, &head.run[0], out);
-	for (int i = 0; i < 2; i++)
-		assert_int_equal(pm_rt_run(s, NULL, i ? PM_RT_GRAPH : 0, &e), PM_RT_OK);
 	launches = counted(EMU_CUDA_LAUNCHES);
+	captured = counted(EMU_CUDA_CAPTURED);
+	assert_int_equal(pm_rt_run(s, NULL, PM_RT_GRAPH, &e), PM_RT_OK); /* the first makes launches, */
+	assert_true(counted(EMU_CUDA_LAUNCHES) > launches);
+	assert_int_equal(counted(EMU_CUDA_CAPTURED), captured);
+	launches = counted(EMU_CUDA_LAUNCHES);
+	assert_int_equal(pm_rt_run(s, NULL, PM_RT_GRAPH, &e), PM_RT_OK); /* the second captures them */
+	assert_int_equal(counted(EMU_CUDA_LAUNCHES), launches);
+	assert_true(counted(EMU_CUDA_CAPTURED) > captured);
 	captured = counted(EMU_CUDA_CAPTURED);
 	graph_launches = counted(EMU_CUDA_GRAPH_LAUNCHES);
 	made = counted(EMU_CUDA_MEMORY);

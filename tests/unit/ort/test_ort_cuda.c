@@ -32,7 +32,7 @@ static void as_gpu(const char *path, uint32_t arch, int both)
 {
 	PmArena *arena = pm_arena_new(0);
 	PmStr bytes = PM_STR_INIT, out = PM_STR_INIT;
-	PmOrtKernels k, more;
+	PmOrtKernels k = { 0 }, more;
 	PmErr err;
 
 	if (pm_read_file(path, 0, &bytes, &err) ||

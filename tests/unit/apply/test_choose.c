@@ -5,6 +5,7 @@
 #include "app/model/model_file.h"
 #include "base/core/rng.h"
 #include "ir/canon/canon.h"
+#include "ir/core/kernel.h"
 #include "matcher/rewrite/same.h"
 #include "tests/lib/graphs/gen_graph.h"
 #include "tests/lib/graphs/graph_text.h"
@@ -300,6 +301,112 @@ static void chosen_again(void **state)
 	pm_graph_free(g);
 }
 
+/* ---- circles ---- */
+
+/* A graph with one kernel, of two outputs, in place of the nodes of `body`. */
+static PmGraph *with_kernel(const char *text, const char *body, const char *const in[2],
+			    const char *const out[2])
+{
+	PmGraph *g = pm_test_graph(text), *b = pm_test_graph(body);
+	PmKArg args[] = { { .kind = PM_KARG_IN },
+			  { .kind = PM_KARG_IN, .index = 1 },
+			  { .kind = PM_KARG_OUT },
+			  { .kind = PM_KARG_OUT, .index = 1 } };
+	PmKLaunch launch = { "k", { 1, 1, 1 }, { 1, 1, 1 }, 0, 4, args };
+	PmKernelDesc d = { .name = "k", .n_alts = 1, .body = b };
+	PmValue v[2] = { pm_graph_find_value(g, in[0]), pm_graph_find_value(g, in[1]) };
+	PmNode n;
+	PmErr err;
+
+	pm_err_init(&err);
+	d.alts[0] = (PmKAlt){
+		.source = "extern \"C\" __global__ void k(const T *a, const T *b, T *c, T *d) {}",
+		.type = PM_F32,
+		.n_launches = 1,
+		.launches = &launch
+	};
+	if (pm_kernel_add(g, &d, v, 2, &n, &err))
+		fail_msg("%s", err.text);
+	for (size_t k = 0; k < 2; k++)
+		pm_graph_replace_uses(g, pm_graph_find_value(g, out[k]), pm_node_out(g, n, k));
+	pm_graph_sweep(g);
+	if (pm_graph_sort(g, &err))
+		fail_msg("%s", err.text);
+	pm_graph_free(b);
+	return g;
+}
+
+/* Two kernels without a node in common that read each other's results: each can be put in alone, both cannot.
+ */
+static void kernels_in_a_circle(void **state)
+{
+	static const char *const text = "g (float[4] x, float[4] y) => (float[4] b, float[4] d) { a = "
+					"Neg(x)\n b = Abs(a)\n c = Exp(y)\n d = Add(a, c) }";
+	static const char *const in[2][2] = { { "x", "c" }, { "a", "y" } }, *const out[2][2] = {
+		{ "a", "d" }, { "b", "c" }
+	};
+	static const char *const body[2] = {
+		"k (float[4] x, float[4] c) => (float[4] a, float[4] d) { a = Neg(x)\n d = Add(a, c) }",
+		"k (float[4] a, float[4] y) => (float[4] b, float[4] c) { b = Abs(a)\n c = Exp(y) }",
+	};
+	PmGraph *model = pm_test_graph(text), *made = NULL;
+	PmCandidates c;
+	PmCandidateSet set[2] = { 0 }, both = { 0 };
+	PmNode kernel[2];
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	pm_candidates_init(&c, model, NULL);
+	for (int i = 0; i < 2; i++) {
+		PmGraph *g = with_kernel(text, body[i], in[i], out[i]);
+
+		if (pm_candidates_add(&c, g, i, NULL, &set[i], &err))
+			fail_msg("%s", err.text);
+		assert_int_equal(set[i].v.n, 1);
+		assert_int_equal(c.list.v[i].n, 2);
+		if (pm_candidates_build(&c, &set[i], kernel, &made, &err))
+			fail_msg("%s", err.text);
+		pm_graph_free(made);
+		PM_VEC_PUSH(&both.v, set[i].v.v[0]);
+	}
+	assert_int_equal(pm_candidates_conflict(&c.list.v[0], &c.list.v[1]), 0);
+	assert_int_equal(pm_candidates_build(&c, &both, kernel, &made, &err), PM_DECLINED);
+	for (int i = 0; i < 2; i++)
+		PM_VEC_RELEASE(&set[i].v);
+	PM_VEC_RELEASE(&both.v);
+	pm_candidates_release(&c);
+	pm_graph_free(model);
+}
+
+/* More passes than are run in all orders: by name and the other way round, and never worse than these. */
+static void many_passes(void **state)
+{
+	static const char *const names[] = { "add_rms_norm",          "fuse", "layer_scale_add", "rotary",
+					     "scaled_masked_softmax", "silu", "swiglu" };
+	enum { N = sizeof names / sizeof *names };
+	char path[N][512];
+	const char *order[2][N];
+	PmChoosePass pass[N];
+	PmGraph *g = NULL;
+	PmApply a;
+	PmChoice c;
+
+	(void)state;
+	assert_int_equal(pm_model_load("models/llama_block.gpt", &g, NULL, NULL), PM_OK);
+	for (int k = 0; k < N; k++) {
+		pass[k] = (PmChoosePass){ pass_path(names[k], path[k], sizeof path[k]), 1 };
+		order[0][k] = order[1][N - 1 - k] = pass[k].path;
+	}
+	choose(g, pass, N, &a, &c);
+	assert_int_equal(c.n_orders, 2);
+	for (int i = 0; i < 2; i++)
+		assert_true(a.cost_after.plan.modelled_seconds <= order_seconds(g, order[i], N) * (1 + 1e-9));
+	pm_choice_release(&c);
+	pm_apply_release(&a);
+	pm_graph_free(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -309,6 +416,8 @@ int main(void)
 		cmocka_unit_test(random_graphs),
 		cmocka_unit_test(factors_decide),
 		cmocka_unit_test(chosen_again),
+		cmocka_unit_test(kernels_in_a_circle),
+		cmocka_unit_test(many_passes),
 	};
 
 	return cmocka_run_group_tests_name("choose", tests, NULL, NULL);

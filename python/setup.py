@@ -39,6 +39,17 @@ def need_build():
                      "the folder of a build.")
 
 
+# The C library's family has to be the machine's own.
+FAMILY = ("libc.so", "libm.so", "libdl.so", "libpthread.so", "librt.so", "libgcc_s.so", "ld-linux")
+
+
+def needed(program):
+    """Paths of the libraries of the distribution that a program is linked with."""
+    said = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
+    paths = [line.split()[2] for line in said.splitlines() if "=> /" in line]
+    return [p for p in paths if not os.path.basename(p).startswith(FAMILY)]
+
+
 class Programs(build_py):
     """What an installation has in lib/passmith goes to passmith/_bin, beside the library."""
 
@@ -55,6 +66,9 @@ class Programs(build_py):
             shutil.copytree(os.path.join(prefix, "p", "lib", "passmith"), to)
         os.unlink(os.path.join(to, "installed"))
         shutil.copy(os.path.realpath(os.path.join(BUILD, LIBRARY)), os.path.join(to, LIBRARY))
+        os.mkdir(os.path.join(to, "lib"))
+        for path in needed(os.path.join(to, "passmith")):
+            shutil.copy(path, os.path.join(to, "lib"))
 
 
 class Wheel(bdist_wheel):

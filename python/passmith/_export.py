@@ -2,7 +2,6 @@
 """From PyTorch to ONNX, by torch.export and torch.onnx: modules without their weights, and graphs of torch.compile."""
 import contextlib
 import importlib.util
-import io
 import logging
 import warnings
 
@@ -37,10 +36,10 @@ def versions():
 
 @contextlib.contextmanager
 def _quietly():
-    """Exporters talk to people; here nobody asked them."""
+    """Exporters warn people; here nobody asked them."""
     loggers = [logging.getLogger(n) for n in ("torch.onnx", "onnxscript", "onnx_ir")]
     levels = [lg.level for lg in loggers]
-    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for lg in loggers:
             lg.setLevel(logging.CRITICAL)
@@ -62,6 +61,8 @@ def module(model, example_inputs, path):
     why = missing()
     if why:
         raise Error(ENV, f"The module cannot be exported: {why}; install it.")
+    if not isinstance(model, torch.nn.Module):
+        raise Error(INPUT, f"extract was given a {type(model).__name__}; give a module of PyTorch or the path of a model.")
     args, kwargs = ((), example_inputs) if isinstance(example_inputs, dict) else (example_inputs, {})
     if isinstance(args, torch.Tensor):
         args = (args,)

@@ -65,8 +65,9 @@ def library():
     return LIBRARY
 
 
-def environment():
-    """Environment variables for the program."""
+def environment(own_libraries=False):
+    """Environment variables for the program. own_libraries: with the libraries of the distribution that the wheel
+    brings, for machines that lack them."""
     env = dict(os.environ)
     if bundled("passmith"):  # it has its own files beside it, and wants no others
         env.pop("PASSMITH_BUILD", None)
@@ -76,6 +77,8 @@ def environment():
     libraries, home = _cuda_of_packages()
     if libraries:
         env["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [env.get("LD_LIBRARY_PATH"), *libraries]))
+    if own_libraries:
+        env["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [bundled("lib"), env.get("LD_LIBRARY_PATH")]))
     if home and not env.get("CUDA_HOME") and not os.path.isdir("/usr/local/cuda"):
         env["CUDA_HOME"] = home
     return env

@@ -115,6 +115,7 @@ class Model:
         self.inputs = tuple(_value(v) for v in inputs)
         self.outputs = tuple(_value(v) for v in outputs)
         self._types = [(v.type, v.rank) for v in inputs]
+        self._said = [f"input '{v.name}'" for v in self.inputs]
         self._index = {v.name: i for i, v in enumerate(self.inputs)}
         self.shapes = tuple(self._shape(k) for k in range(rt.n_shapes(o.handle)))
 
@@ -144,6 +145,8 @@ class Model:
         """
         if isinstance(inputs, dict):
             inputs = self._in_order((), inputs)
+        elif not isinstance(inputs, (list, tuple)):
+            raise Error(USAGE, f"run was given a {type(inputs).__name__}; give the inputs as a list, or as a dict by name.")
         if len(inputs) != len(self.inputs):
             raise Error(USAGE, f"{self.path} has {_count(len(self.inputs), 'input')} and was given {len(inputs)}; "
                         "Model.inputs lists them.")
@@ -194,7 +197,7 @@ class Model:
 
     def _take(self, x, i, stream):
         v, (number, rank) = self.inputs[i], self._types[i]
-        t = _tensor.take(x, f"input '{v.name}'", stream)
+        t = _tensor.take(x, self._said[i], stream)
         if t.type != number:
             way = "; make it bfloat16 with x.view(ml_dtypes.bfloat16)" if (number, t.type) == (16, 4) else "; convert it"
             raise Error(INPUT, f"Input '{v.name}' is {_rt.TYPES[t.type][0]}, and the model wants {v.dtype}{way}.")
@@ -207,8 +210,9 @@ class Model:
     def _check_place(self, t, what):
         gpu = self._open.gpu
         if t.gpu is not None and t.gpu != gpu and not (t.gpu < 0 and gpu is not None):
-            raise Error(INPUT, f"{what} lies on GPU {t.gpu if t.gpu >= 0 else ''}, and the model is on {self.device}; "
-                        "copy it, or open the package on that device.")
+            where = f"GPU {t.gpu}" if t.gpu >= 0 else "a GPU"
+            raise Error(INPUT, f"{what} lies on {where}, and the model is on {self.device}; copy it, or open the package "
+                        "on that device.")
 
     def _take_out(self, out, stream):
         if not isinstance(out, (list, tuple)) or len(out) != len(self.outputs):

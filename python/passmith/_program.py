@@ -6,13 +6,23 @@ import subprocess
 import tempfile
 
 from . import _find
-from ._error import INTERNAL, Error
+from ._error import ENV, INTERNAL, Error
+
+
+_NOT_LOADED = 127  # what the dynamic linker ends with where a library is missing
+
+
+def _run(line, own_libraries):
+    return subprocess.run(line, env=_find.environment(own_libraries), stdin=subprocess.DEVNULL, capture_output=True,
+                          check=False)
 
 
 def command(*words):
     """Runs `passmith WORDS --json`. Its failure is raised, with its sentence and its exit code."""
     line = [_find.program(), *(os.fspath(w) for w in words), "--json"]
-    done = subprocess.run(line, env=_find.environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    done = _run(line, False)
+    if done.returncode == _NOT_LOADED and _find.bundled("lib"):
+        done = _run(line, True)
     try:
         answer = json.loads(done.stdout)
     except ValueError:
@@ -49,7 +59,10 @@ def extract(model, example_inputs=(), *, db, options=()):
     if isinstance(model, (str, os.PathLike)):
         said = command("extract", model, "--db", db, *options)
     else:
-        from . import _export
+        try:
+            from . import _export
+        except ImportError:
+            raise Error(ENV, "extract takes a path, or a module where PyTorch is installed.") from None
         with tempfile.TemporaryDirectory(prefix="passmith-") as folder:
             path = os.path.join(folder, type(model).__name__ + ".onnx")
             _export.module(model, example_inputs, path)

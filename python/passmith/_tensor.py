@@ -15,7 +15,7 @@ from ._error import INPUT, Error
 class Taken(NamedTuple):
     address: int
     type: int              # ONNX's number
-    dims: tuple
+    dims: tuple            # of integers
     gpu: Optional[int]     # None: memory of this process; -1: of a GPU that the object does not name
     stream: Optional[int]  # the stream on which the elements are made, where the object says so
     keep: Any              # owns the memory
@@ -46,7 +46,7 @@ def torch_types():
 
 def take(x, what, stream=None):
     """`what` names the tensor in errors: "input 'x'". stream: that of the run, where it is known."""
-    torch = _torch()
+    torch = sys.modules.get("torch")
     if torch is not None and isinstance(x, torch.Tensor):
         return _take_torch(torch, x, what)
     if hasattr(x, "__cuda_array_interface__"):
@@ -64,17 +64,17 @@ def take(x, what, stream=None):
 
 
 def _take_torch(torch, x, what):
-    number = torch_types().get(x.dtype)
+    number = (_torch_types or torch_types()).get(x.dtype)
     if number is None:
         raise _no_type(what, str(x.dtype))
-    if x.layout is not torch.strided or x.device.type not in ("cpu", "cuda"):
+    on_gpu = x.is_cuda
+    if not (on_gpu or x.is_cpu) or x.layout is not torch.strided:
         raise Error(INPUT, f"The {what} is a tensor of layout {x.layout} on {x.device}; give a dense one on the CPU or "
                     "on a GPU of NVIDIA.")
     copied = not x.is_contiguous() or x.is_neg()
     if copied:
         x = x.detach().resolve_neg().contiguous()
-    gpu = x.get_device()
-    return Taken(x.data_ptr(), number, tuple(x.shape), None if gpu < 0 else gpu, None, x, "torch", copied)
+    return Taken(x.data_ptr(), number, x.shape, x.get_device() if on_gpu else None, None, x, "torch", copied)
 
 
 def torch_stream(gpu):

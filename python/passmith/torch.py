@@ -7,7 +7,6 @@ Each graph that Dynamo finds is exported to ONNX, compiled by `passmith compile`
 run from the package. Weights are inputs of packages: they are not copied, and other weights need no other package.
 What cannot be taken runs in PyTorch; report() says how often, and why.
 """
-import contextlib
 import logging
 import threading
 
@@ -26,7 +25,14 @@ DEFAULTS = {
 }
 
 _lock = threading.Lock()
-_graphs = []  # since the last reset()
+_graphs = []  # what was counted of each since the last reset(); they themselves belong to Dynamo
+
+
+class _Counts:
+    def __init__(self, nodes):
+        self.nodes = nodes
+        self.packages = self.cached = self.calls = self.eager_calls = 0
+        self.reasons = {}  # in their order
 
 
 def report():
@@ -40,9 +46,9 @@ def report():
     said = {"graphs": len(graphs), "packages": 0, "cached": 0, "calls": 0, "eager_calls": 0, "fallbacks": []}
     for number, g in enumerate(graphs):
         for name in ("packages", "cached", "calls", "eager_calls"):
-            said[name] += g.counts[name]
+            said[name] += getattr(g, name)
         if g.reasons:
-            said["fallbacks"].append({"graph": number, "nodes": g.nodes, "calls": g.counts["eager_calls"],
+            said["fallbacks"].append({"graph": number, "nodes": g.nodes, "calls": g.eager_calls,
                                       "reasons": list(g.reasons)})
     return said
 
@@ -59,27 +65,32 @@ class _Graph:
     def __init__(self, gm, example_inputs, options):
         self.gm = gm
         self.options = options
-        self.nodes = sum(n.op not in ("placeholder", "output") for n in gm.graph.nodes)
+        self.counts = _Counts(sum(n.op not in ("placeholder", "output") for n in gm.graph.nodes))
         self.open = any(isinstance(x, torch.SymInt) or (isinstance(x, torch.Tensor) and _has_open_size(x))
                         for x in example_inputs)
         self.ready = {}  # by sizes: a _Package, or None where PyTorch runs the graph
         self.lock = threading.Lock()
-        self.counts = {"packages": 0, "cached": 0, "calls": 0, "eager_calls": 0}
-        self.reasons = {}
         with _lock:
-            _graphs.append(self)
+            _graphs.append(self.counts)
 
     def __call__(self, *args):
         key = tuple(tuple(a.shape) if isinstance(a, torch.Tensor) else a for a in args) if self.open else ()
         if key not in self.ready:
             with self.lock:
-                if key not in self.ready:
+                if key not in self.ready and not self._full():
                     self.ready[key] = self._make(args)
-        package = self.ready[key]
+        package = self.ready.get(key)
         with _lock:
-            self.counts["calls"] += 1
-            self.counts["eager_calls"] += package is None
+            self.counts.calls += 1
+            self.counts.eager_calls += package is None
         return self.gm(*args) if package is None else package(args)
+
+    def _full(self):
+        """Whether there are as many packages as may be. Sizes beyond them are not kept either."""
+        made = sum(p is not None for p in self.ready.values())
+        if made >= self.options["limit"]:
+            self._fall_back(f"it has packages for {made} sizes, and more are not wanted (option limit)")
+        return made >= self.options["limit"]
 
     def _make(self, args):
         """The package for these sizes, or None and a reason."""
@@ -96,14 +107,14 @@ class _Graph:
             if isinstance(cause, _export.Refused):
                 return self._fall_back(str(cause))
             return self._fall_back(f"it cannot be exported: {type(cause).__name__}: {_export.sentence(cause)}")
-        self.counts["packages"] += 1
-        self.counts["cached"] += package.cached
+        self.counts.packages += 1
+        self.counts.cached += package.cached
         return package
 
     def _fall_back(self, reason):
-        if reason not in self.reasons:
-            self.reasons[reason] = True
-            log.warning("A graph of %d nodes runs in PyTorch: %s.", self.nodes, reason)
+        if reason not in self.counts.reasons:
+            self.counts.reasons[reason] = True
+            log.warning("A graph of %d nodes runs in PyTorch: %s.", self.counts.nodes, reason)
 
     def _package(self, args):
         tensors = [a for a in args if isinstance(a, torch.Tensor)]
@@ -115,9 +126,6 @@ class _Graph:
             raise _export.Refused("autocast is on")
         if any(type(t) not in (torch.Tensor, torch.nn.Parameter) for t in tensors):
             raise _export.Refused("an input is of a class of tensors of its own")
-        made = sum(p is not None for p in self.ready.values())
-        if made >= self.options["limit"]:
-            raise _export.Refused(f"it has packages for {made} sizes, and more are not wanted (option limit)")
         return _Package(self.gm, args, tensors, self.options)
 
 
@@ -171,5 +179,5 @@ def backend(gm, example_inputs, *, options=None, mode=None):
     return torch._dynamo.disable(_Graph(gm, example_inputs, options))
 
 
-with contextlib.suppress(AssertionError):  # torch.compile found it by its entry point
+if "passmith" not in torch._dynamo.list_backends(None):  # else torch.compile knows it by its entry point
     torch._dynamo.register_backend(backend, name="passmith")

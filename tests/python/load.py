@@ -103,6 +103,8 @@ def names():
             m(x, v=w)
         with fails(2, "'x' is given twice"):
             m(x, x=x)
+        with fails(2, "list", "dict"):
+            m.run(x)
 
 
 @case

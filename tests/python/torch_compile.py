@@ -3,10 +3,10 @@
 
 FOLDER is empty and takes packages.
 """
-import json
 import logging
 import os
 import shutil
+import subprocess
 import sys
 
 import torch
@@ -308,6 +308,33 @@ def autocast():
 
 
 @case
+def entry_point():
+    """torch.compile finds the backend of an installed package by its entry point, and importing it is no second one."""
+    site = os.path.join(FOLDER, "site")
+    os.makedirs(os.path.join(site, "passmith-1.dist-info"))
+    for name, text in (("METADATA", "Metadata-Version: 2.1\nName: passmith\nVersion: 1\n"),
+                       ("entry_points.txt", "[torch_dynamo_backends]\npassmith = passmith.torch:backend\n")):
+        with open(os.path.join(site, "passmith-1.dist-info", name), "w", encoding="utf-8") as f:
+            f.write(text)
+    line = """import torch
+f = torch.compile(lambda x: x * x + 1, backend="passmith")
+with torch.no_grad():
+    assert f(torch.full((3,), 2.0)).tolist() == [5.0] * 3
+import passmith.torch
+assert passmith.torch.report()["packages"] == 1, passmith.torch.report()
+torch._dynamo.reset()
+f = torch.compile(lambda x: x * x + 2, backend="passmith")
+with torch.no_grad():
+    assert f(torch.full((3,), 2.0)).tolist() == [6.0] * 3
+assert passmith.torch.report()["packages"] == 2, passmith.torch.report()
+"""
+    env = dict(os.environ, PYTHONPATH=os.pathsep.join([site, os.environ["PYTHONPATH"]]))
+    done = subprocess.run([sys.executable, "-c", line], env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == done.stderr == "", (done.stdout, done.stderr)
+
+
+@case
 def lacking():
     """Without onnxscript everything runs in PyTorch, and the reason says so."""
     kept = sys.modules.get("onnxscript")
@@ -362,7 +389,8 @@ def extract():
     assert os.path.getsize(path) < 100_000, os.path.getsize(path)
     with fails(4, "Unsupported", "export"):
         passmith.extract(Unsupported(), (torch.eye(4),), db=db)
-    json.dumps(first)
+    with fails(4, "int", "path"):
+        passmith.extract(3, db=db)
 
 
 run()

@@ -69,6 +69,17 @@ says "[0.0, 0.731, 1.762]" "the result is right"
 says "1 model" "the program is its own"
 says "opened $tmp/fresh" "and so is the library"
 says "passmith.torch:backend" "torch.compile finds the backend by its entry point"
+# A library that cannot be loaded is as good as none: then those of the wheel serve.
+mkdir "$tmp/broken"
+: >"$tmp/broken/libprotobuf-c.so.1"
+cat >"$tmp/elsewhere/lacking.py" <<PY
+import os, passmith
+os.environ["LD_LIBRARY_PATH"] = "$tmp/broken"
+print(passmith.compile("m.gpt", "n.pmz", shapes=[{"n": 4}])["kernels"], "kernel")
+PY
+alone lacking.py
+exits 0 "it works where libraries of the distribution are missing"
+says "1 kernel" "as it does with them"
 alone -m pip --isolated uninstall -y passmith
 exits 0 "it is removed"
 [ ! -e "$(echo "$tmp"/fresh/lib/python3*/site-packages/passmith)" ]

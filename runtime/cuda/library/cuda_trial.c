@@ -56,8 +56,9 @@ static void describe(const PmLibCall *c, PmStr *s)
 		add_list(s, "a", a, 4);
 		add_list(s, "b", b, 4);
 	} else {
-		pm_str_addf(s, " convolution%s%s, %lld groups", v->transposed ? ", transposed" : "",
-			    v->has_bias ? ", bias" : "", (long long)v->groups);
+		pm_str_addf(s, " convolution%s%s%s, %lld groups", v->transposed ? ", transposed" : "",
+			    v->uneven ? ", pads that differ" : "", v->has_bias ? ", bias" : "",
+			    (long long)v->groups);
 		add_list(s, "x", v->x, v->spatial + 2);
 		add_list(s, "w", v->w, v->spatial + 2);
 		add_list(s, "y", v->y, v->spatial + 2);

@@ -32,12 +32,23 @@ typedef struct PmRtCudaSession {
 	CuPtr workspace;   /* for calls of libraries */
 } PmRtCudaSession;
 
+/* The launches of a shape with the addresses that values had when they were captured. */
+typedef struct PmRtCudaGraph {
+	CuGraphExec *exec; /* NULL = none */
+	PmRtAddress *at;   /* owned; by value of the model */
+	uint64_t used;     /* when it was launched last: by PmRtCudaReady.runs */
+} PmRtCudaGraph;
+
+/* Callers that take results from an allocator come back with a few addresses in turn. */
+enum { PM_RT_GRAPHS = 4 };
+
 /* A shape's in a session. */
 typedef struct PmRtCudaReady {
-	PmCudaPlaced *placed;            /* owned; by step of the shape */
-	int warm;                        /* its launches were made once */
-	CuGraphExec *exec;               /* NULL = not captured so far */
-	uint64_t placed_at, captured_at; /* PmRtReady.moves then; 0 = never */
+	PmCudaPlaced *placed; /* owned; by step of the shape */
+	PmRtCudaGraph graph[PM_RT_GRAPHS];
+	uint64_t placed_at; /* PmRtReady.moves then; 0 = never */
+	uint64_t runs;      /* of graphs */
+	int warm;           /* its launches were made once */
 } PmRtCudaReady;
 
 static inline const PmRtCuda *pm_rt_cuda_of(const PmRtSession *s)

@@ -2,7 +2,8 @@
 /* cuda_run.c - runs on a GPU: launches one by one, or as one graph.
  *
  * A graph is captured on a stream of the session's own, so that nobody else's work gets into it, and launched
- * on the stream of the run. When addresses moved, the launches are captured again and the graph takes them
+ * on the stream of the run. A few graphs are kept, each for the addresses that it was captured with. At
+ * others the launches are captured again, and the graph that was not used for the longest time takes them
  * over (cuGraphExecUpdate); where it cannot, another is made.
  */
 #include "rt/cuda_priv.h"
@@ -10,6 +11,7 @@
 #include "base/core/arena.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static PmRtCudaReady *own_of(const PmRtRun *r)
 {
@@ -69,8 +71,34 @@ static PmStatus capture(const PmRtRun *r, PmRtCudaReady *own, CuGraph **out, PmE
 	return !st && rc ? pm_rt_cuda_fail(c, "capture launches", rc, err) : st;
 }
 
-/* The graph of the shape, with the addresses that it has now. */
-static PmStatus make_graph(const PmRtRun *r, PmRtCudaReady *own, PmErr *err)
+static size_t n_addresses(const PmRtRun *r)
+{
+	return r->s->m->n_in + r->s->m->n_out;
+}
+
+/* The one with the addresses that values have now; NULL = none. */
+static PmRtCudaGraph *find_graph(const PmRtRun *r, PmRtCudaReady *own)
+{
+	for (int i = 0; i < PM_RT_GRAPHS; i++)
+		if (own->graph[i].exec &&
+		    !memcmp(own->graph[i].at, r->ready->at, n_addresses(r) * sizeof *own->graph[i].at))
+			return &own->graph[i];
+	return NULL;
+}
+
+/* A free place for a graph, else that of the one that was not used for the longest time. */
+static PmRtCudaGraph *oldest_graph(PmRtCudaReady *own)
+{
+	PmRtCudaGraph *old = &own->graph[0];
+
+	for (int i = 1; i < PM_RT_GRAPHS && old->exec; i++)
+		if (!own->graph[i].exec || own->graph[i].used < old->used)
+			old = &own->graph[i];
+	return old;
+}
+
+/* Captures the launches with the addresses that values have now, in the place of a graph. */
+static PmStatus make_graph(const PmRtRun *r, PmRtCudaReady *own, PmRtCudaGraph *to, PmErr *err)
 {
 	const PmRtCuda *c = pm_rt_cuda_of(r->s);
 	CuGraphUpdate why;
@@ -78,43 +106,60 @@ static PmStatus make_graph(const PmRtRun *r, PmRtCudaReady *own, PmErr *err)
 	PmStatus st = capture(r, own, &g, err);
 	int rc = 0;
 
-	if (!st && own->exec && c->cu->graph_update(own->exec, g, &why)) {
-		c->cu->graph_exec_destroy(own->exec);
-		own->exec = NULL;
+	if (to->exec && (st || c->cu->graph_update(to->exec, g, &why))) {
+		c->cu->graph_exec_destroy(to->exec);
+		to->exec = NULL;
 	}
-	if (!st && !own->exec)
-		rc = c->cu->graph_make(&own->exec, g, 0);
+	if (!st && !to->exec)
+		rc = c->cu->graph_make(&to->exec, g, 0);
 	if (rc) {
-		own->exec = NULL;
+		to->exec = NULL;
 		st = pm_rt_cuda_fail(c, "make a graph of launches", rc, err);
 	}
 	if (g)
 		c->cu->graph_destroy(g);
-	own->captured_at = st ? 0 : r->ready->moves;
+	if (!to->at)
+		to->at = pm_xcalloc(n_addresses(r) + 1, sizeof *to->at);
+	memcpy(to->at, r->ready->at, n_addresses(r) * sizeof *to->at);
 	return st;
+}
+
+static PmStatus launch_graph(const PmRtRun *r, PmRtCudaReady *own, PmErr *err)
+{
+	const PmRtCuda *c = pm_rt_cuda_of(r->s);
+	CuStream *now = ((PmRtCudaSession *)r->s->own)->now;
+	PmRtCudaGraph *g = find_graph(r, own);
+	PmStatus st = PM_OK;
+	int rc = 0;
+
+	if (!g) {
+		g = oldest_graph(own);
+		if (own->placed_at != r->ready->moves)
+			st = pm_rt_calls_place(r, own, err);
+		if (!st)
+			st = make_graph(r, own, g, err);
+		if (st)
+			return st;
+	}
+	g->used = ++own->runs;
+	if (r->s->m->pk.shape[r->shape].n_steps)
+		rc = c->cu->graph_launch(g->exec, now);
+	return rc ? pm_rt_cuda_fail(c, "launch a graph", rc, err) : PM_OK;
 }
 
 PmStatus pm_rt_cuda_launch(const PmRtRun *r, PmErr *err)
 {
-	const PmRtCuda *c = pm_rt_cuda_of(r->s);
-	CuStream *now = ((PmRtCudaSession *)r->s->own)->now;
 	PmRtCudaReady *own = own_of(r);
 	PmStatus st = PM_OK;
-	int rc = 0;
 
-	if (own->placed_at != r->ready->moves)
-		st = pm_rt_calls_place(r, own, err);
 	/* Drivers and libraries load what a launch needs when it is made for the first time, and not every
 	 * one of them can while launches are captured: a shape's first run is never captured. */
-	if (st || !own->warm || !(r->flags & PM_RT_GRAPH)) {
-		own->warm = 1;
-		return st ? st : enqueue(r, own, now, err);
-	}
-	if (own->captured_at != r->ready->moves)
-		st = make_graph(r, own, err);
-	if (!st && r->s->m->pk.shape[r->shape].n_steps)
-		rc = c->cu->graph_launch(own->exec, now);
-	return rc ? pm_rt_cuda_fail(c, "launch a graph", rc, err) : st;
+	if (own->warm && r->flags & PM_RT_GRAPH)
+		return launch_graph(r, own, err);
+	if (own->placed_at != r->ready->moves)
+		st = pm_rt_calls_place(r, own, err);
+	own->warm = 1;
+	return st ? st : enqueue(r, own, ((PmRtCudaSession *)r->s->own)->now, err);
 }
 
 void pm_rt_cuda_ready_free(PmRtSession *s, PmRtReady *r)
@@ -124,10 +169,13 @@ void pm_rt_cuda_ready_free(PmRtSession *s, PmRtReady *r)
 
 	if (s->m->device->enter(s, NULL, NULL) == PM_OK) {
 		pm_rt_calls_unplace(s, s->m->pk.shape[r - s->ready].n_steps, own);
-		if (own->exec)
-			c->cu->graph_exec_destroy(own->exec);
+		for (int i = 0; i < PM_RT_GRAPHS; i++)
+			if (own->graph[i].exec)
+				c->cu->graph_exec_destroy(own->graph[i].exec);
 		s->m->device->leave(s);
 	}
+	for (int i = 0; i < PM_RT_GRAPHS; i++)
+		free(own->graph[i].at);
 	free(own->placed);
 	free(own);
 }

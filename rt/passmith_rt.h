@@ -144,8 +144,8 @@ enum { PM_RT_GRAPH = 1 }; /* cuda: run as one CUDA graph */
  * who takes another stream orders the two.
  *
  * flags: with PM_RT_GRAPH the first run of a shape makes its launches, the next one captures them, and from
- * then on they are launched as one. When other pointers are bound, the graph is changed accordingly. Emu has
- * no use for flags or streams.
+ * then on they are launched as one. A session keeps the graphs of the last four sets of pointers; at others
+ * it captures the launches again. Emu has no use for flags or streams.
  *
  * Who captures a stream himself runs each shape once before, since memory may be taken then. */
 PM_RT_API int pm_rt_run(PmRtSession *s, void *stream, unsigned flags, PmRtError *err);

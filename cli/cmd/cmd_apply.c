@@ -36,7 +36,7 @@ typedef struct Args {
 	int plain, any_arch;
 	PmArchList archs;
 	PmOrtWritten written;
-	cJSON *locked;       /* owned: what --lock says */
+	cJSON *locked; /* owned: what --lock says */
 	PmPassList pass;
 } Args;
 
@@ -199,7 +199,8 @@ static PmStatus run(Args *args, PmApply *a, PmErr *err)
 	if (!st)
 		st = pm_cli_load(args->model, &g, NULL, err);
 	if (!st)
-		st = pm_apply(g, (const char *const *)args->pass.path.v, args->pass.path.n, args->deadline, a, err);
+		st = pm_apply(g, (const char *const *)args->pass.path.v, args->pass.path.n, args->deadline, a,
+			      err);
 	return st ? st : write_model(args, a, args->out, err);
 }
 
@@ -313,11 +314,13 @@ static int check_bank(const PmCmd *cmd, const Args *a)
 	if (!a->bank && (a->lock || a->any_arch))
 		return pm_cli_usage(cmd, "--lock and --any-arch go with --bank DIR.");
 	if (a->lock && (a->arch_text || a->any_arch || a->plain || a->kernels))
-		return pm_cli_usage(cmd, "--lock does what its file says: give no --arch, --any-arch, --plain and "
-					 "--ort-kernels with it.");
+		return pm_cli_usage(cmd,
+				    "--lock does what its file says: give no --arch, --any-arch, --plain and "
+				    "--ort-kernels with it.");
 	if (a->bank && a->archs.n_cc > 1)
-		return pm_cli_usage(cmd, "With --bank, --arch takes one architecture such as sm_90: passes are chosen "
-					 "by what was measured on it.");
+		return pm_cli_usage(
+			cmd, "With --bank, --arch takes one architecture such as sm_90: passes are chosen "
+			     "by what was measured on it.");
 	return 0;
 }
 
@@ -401,7 +404,8 @@ int pm_cmd_apply(const PmCmd *cmd, int argc, char **argv)
 		{ "--ort-kernels", PM_OPT_STR, &args.kernels,
 		  "FILE  also compile the kernels, for ONNX Runtime to run (libpassmith_ort)" },
 		{ "--arch", PM_OPT_STR, &args.arch_text,
-		  "LIST  what --ort-kernels compiles for: emu (this CPU), sm_80, sm_90, ... (default emu); bank: "
+		  "LIST  what --ort-kernels compiles for: emu (this CPU), sm_80, sm_90, ... (default emu); "
+		  "bank: "
 		  "choose by what was measured on this one (default: this machine's)" },
 		{ "--deadline", PM_OPT_NUM, &args.deadline, "seconds each pass may take (default 60)" },
 		{ "--db", PM_OPT_STR, &args.db, "database to store it in, for passmith report" },

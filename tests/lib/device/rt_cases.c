@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-enum { AWAY = 64, SETS = 2 };
+enum { AWAY = 64, SETS = 5, TURNS = 3 /* more and less than the graphs of a session */ };
 
 /* The driver's functions that a caller of the library uses. */
 static struct {
@@ -208,6 +208,35 @@ void rt_case_device(const TestPackage *p)
 	pm_rt_close(m);
 	assert_int_equal(cu.current(&now), 0);
 	assert_null(now);
+}
+
+void rt_case_turns(const TestPackage *p, long (*captured)(void))
+{
+	const TestRun *r = &p->run[0];
+	PmRtModel *m = open_model(p);
+	PmRtSession *s = open_session(m);
+	void *stream, *now;
+	Set set[TURNS];
+	long before = 0;
+
+	assert_int_equal(cu.push(ctx), 0);
+	assert_int_equal(cu.stream(&stream, 1), 0);
+	for (int i = 0; i < TURNS; i++)
+		make_set(r, 0, stream, &set[i]);
+	for (int i = 0; i < 4 * TURNS; i++) {
+		if (i == 2 * TURNS)
+			before = captured();
+		bind_set(s, r, &set[i % TURNS]);
+		run(s, stream, PM_RT_GRAPH);
+		check_set(r, &set[i % TURNS], stream, "in turn");
+	}
+	assert_int_equal(captured(), before);
+	for (int i = 0; i < TURNS; i++)
+		drop_set(&set[i]);
+	assert_int_equal(cu.stream_end(stream), 0);
+	assert_int_equal(cu.pop(&now), 0);
+	pm_rt_session_free(s);
+	pm_rt_close(m);
 }
 
 /* ---- threads ---- */

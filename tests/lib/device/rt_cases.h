@@ -19,5 +19,8 @@ void rt_case_device(const TestPackage *p);
 void rt_case_threads(const TestPackage *p, int n, int runs);
 /* After `runs` more runs the process has as many open files, the device as much memory as before. */
 void rt_case_growth(const TestPackage *p, int runs);
+/* A few sets of pointers in turn, as graphs: each is captured once. captured: how many launches were so far.
+ */
+void rt_case_turns(const TestPackage *p, long (*captured)(void));
 
 #endif

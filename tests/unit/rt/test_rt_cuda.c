@@ -187,11 +187,23 @@ static void steady(void **state)
 	nothing_is_left();
 }
 
+static long captured_launches(void)
+{
+	return counted(EMU_CUDA_CAPTURED);
+}
+
+static void turns(void **state)
+{
+	(void)state;
+	rt_case_turns(&head, captured_launches);
+	nothing_is_left();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(host),    cmocka_unit_test(device), cmocka_unit_test(older_code),
-		cmocka_unit_test(threads), cmocka_unit_test(steady),
+		cmocka_unit_test(threads), cmocka_unit_test(steady), cmocka_unit_test(turns),
 	};
 
 	return cmocka_run_group_tests(tests, open_all, close_all);

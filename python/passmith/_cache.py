@@ -48,13 +48,17 @@ def _tools(passes):
 
 def _known(target):
     """Whether a function is one whose code the versions tell: not the user's own."""
+    if isinstance(target, torch._ops.OpOverload):
+        return target.namespace in ("aten", "prim", "prims")
+    if isinstance(target, torch._ops.OpOverloadPacket):
+        return target._qualified_op_name.split("::")[0] in ("aten", "prim", "prims")
     module = getattr(target, "__module__", None) or type(target).__module__
     return module.split(".")[0] in ("torch", "_operator", "operator", "builtins", "math", "_VariableFunctions")
 
 
 def key(gm, args, arch, passes):
     """The hash, or None for a graph of functions that nobody knows by their names."""
-    said = [*_export.versions(), arch, *_tools(passes), str(gm.graph), gm.code]
+    said = [*_export.versions(), str(torch.get_default_dtype()), arch, *_tools(passes), str(gm.graph), gm.code]
     for n in gm.graph.nodes:
         if n.op == "call_function" and not _known(n.target):
             return None

@@ -2,7 +2,8 @@
 """Where the programs, the passes and the library are.
 
 In a wheel they lie in passmith/_bin. Beside a build they lie in $PASSMITH_BUILD. Else the program passmith of $PATH
-says where: a build has everything in its folder, an installation has the library in ../lib.
+says where: a build has everything in its folder, the bundle has the library in lib, and an installation beside the
+folder of the program.
 """
 import os
 import shutil
@@ -58,7 +59,7 @@ def library():
     if path:
         return path
     for folder in _places():
-        for way in ("", "..", "../../lib", "../lib"):
+        for way in ("", "lib", "..", "../lib"):
             path = os.path.normpath(os.path.join(folder, way, LIBRARY))
             if os.path.exists(path):
                 return path

@@ -261,6 +261,16 @@ def weights():
 
 
 @case
+def no_inputs():
+    """A model without inputs gives arrays of NumPy where it is, else views of memory."""
+    with passmith.load(path("alone.pmz")) as m:
+        assert m.inputs == () and m.shapes == ({},), m.shapes
+        y = m()
+        assert isinstance(y, numpy.ndarray if KIND == "numpy" else memoryview), type(y)
+        near(y, [2, 4, 6])
+
+
+@case
 def sessions():
     """Calls one after the other share one session."""
     with passmith.load(path("gate.pmz")) as m:

@@ -44,3 +44,9 @@ bias (float[2,3] x) => (float[2,3] y) <float[3] c = {1, 2, 3}>
    y = Add (x, c)
 }
 GRAPH
+made alone <<'GRAPH'
+alone () => (float[3] y) <float[3] c = {1, 2, 3}>
+{
+   y = Add (c, c)
+}
+GRAPH

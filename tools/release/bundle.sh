@@ -53,7 +53,11 @@ cp -r runtime/emu/include runtime/emu/races runtime/emu/counts "$out/runtime/emu
 cp -r prompts exemplars "$out"
 cp -r "$build"/models/*.onnx models/* "$out/models"
 mkdir -p "$out/tools/bench"
-cp tools/bench/torch_*.py tools/bench/levels*.py tools/bench/bench_systems.py tools/bench/parity.* tools/bench/scaling.py "$out/tools/bench"
+cp tools/bench/torch_*.py tools/bench/levels*.py tools/bench/bench_systems.py tools/bench/parity.* tools/bench/scaling.py tools/bench/deploy*.py "$out/tools/bench"
+mkdir -p "$out/python/passmith" "$out/tests/python"
+cp python/passmith/*.py "$out/python/passmith"
+cp tests/gpu/python_cuda.py "$out/tests/gpu"
+cp tests/python/tap.py "$out/tests/python"
 cp docs/reference/gpu.md "$out/README.md"
 cp tools/release/bundle-run.sh "$out/run.sh"
 

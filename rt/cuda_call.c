@@ -14,7 +14,16 @@
 #include <pthread.h>
 #include <string.h>
 
-static pthread_mutex_t libraries = PTHREAD_MUTEX_INITIALIZER;
+/* Recursive: who captures holds it from the first launch to the last. */
+static pthread_mutex_t libraries = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+void pm_rt_calls_hold(int on)
+{
+	if (on)
+		pthread_mutex_lock(&libraries);
+	else
+		pthread_mutex_unlock(&libraries);
+}
 
 static void get(const int64_t *v, int *at, int64_t *to, int n)
 {

@@ -69,6 +69,9 @@ PmStatus pm_rt_cuda_fail(const PmRtCuda *c, const char *what, int error, PmErr *
 
 /* ---- cuda_call.c ---- */
 
+/* Keeps other sessions from calling libraries: a library must not be told another stream while one is
+ * captured, since it may make the two wait for each other. */
+void pm_rt_calls_hold(int on);
 /* Prepares the calls that a library of this machine takes, by the algorithms that the package says or the
  * first that the library suggests. */
 PmStatus pm_rt_calls_prepare(PmRtModel *m, PmRtCuda *c, PmErr *err);

@@ -60,15 +60,22 @@ static PmStatus capture(const PmRtRun *r, PmRtCudaReady *own, CuGraph **out, PmE
 {
 	const PmRtCuda *c = pm_rt_cuda_of(r->s);
 	CuStream *stream = ((PmRtCudaSession *)r->s->own)->capture;
-	int rc = c->cu->capture_begin(stream, CU_CAPTURE_RELAXED);
 	PmStatus st;
+	int rc;
 
 	*out = NULL;
-	if (rc)
-		return pm_rt_cuda_fail(c, "capture launches", rc, err);
-	st = enqueue(r, own, stream, err);
-	rc = c->cu->capture_end(stream, out);
-	return !st && rc ? pm_rt_cuda_fail(c, "capture launches", rc, err) : st;
+	pm_rt_calls_hold(1);
+	rc = c->cu->capture_begin(stream, CU_CAPTURE_RELAXED);
+	if (rc) {
+		st = pm_rt_cuda_fail(c, "capture launches", rc, err);
+	} else {
+		st = enqueue(r, own, stream, err);
+		rc = c->cu->capture_end(stream, out);
+		if (!st && rc)
+			st = pm_rt_cuda_fail(c, "capture launches", rc, err);
+	}
+	pm_rt_calls_hold(0);
+	return st;
 }
 
 static size_t n_addresses(const PmRtRun *r)

@@ -44,8 +44,10 @@ static void cuda_close(PmDevice *dev)
 			d->cu->event_destroy(d->event[i]);
 	if (d->stream)
 		d->cu->stream_destroy(d->stream);
-	if (d->ctx)
+	if (d->ctx) {
+		d->cu->ctx_set(NULL); /* it was made current when the device was opened */
 		d->cu->ctx_release(d->dev);
+	}
 	PM_VEC_RELEASE(&d->modules);
 	PM_VEC_RELEASE(&d->bufs);
 	PM_VEC_RELEASE(&d->kept);

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# deploy_page.py - writes docs/results/deploy.md from docs/results/deploy.json (made by tools/bench/deploy.py on a GPU).
+#
+# deploy_page.py [--check] [JSON MD]     --check: changes nothing; exit 1 when the page is not what the numbers give.
+import json
+import math
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "results"
+NAMES = {"eager": "eager", "eager-graph": "eager, CUDA graph", "inductor": "TorchInductor", "reduce-overhead": "TorchInductor, CUDA graphs",
+         "max-autotune": "TorchInductor, max-autotune"}
+
+
+def gmean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def micro(seconds):
+    return "-" if seconds is None else f"{seconds * 1e6:,.0f}"
+
+
+def best(row, what):
+    """(seconds, mode) of the fastest of PyTorch."""
+    return min((w[what], n) for n, w in row["ways"].items() if n != "passmith" and what in w)
+
+
+def page(data):
+    good = {n: r for n, r in data["rows"].items() if "passmith" in r.get("ways", {}) and "latency" in r["ways"]["passmith"]}
+    ratio = {n: {w: best(r, w)[0] / r["ways"]["passmith"][w] for w in ("latency", "train")} for n, r in good.items()}
+    out = ["# Whole models as packages", "", "<!-- Written by tools/gen/deploy_page.py from deploy.json; do not edit. -->", "",
+           "|  |  |", "|---|---|", f"| date | {data['date']} |", f"| hardware | {data['hardware']} |",
+           f"| software | {data['version']}; PyTorch {next(iter(good.values()))['about']['torch']} |",
+           "| command | `tools/bench/deploy.py MODEL... -o DIR` |", "| data | [deploy.json](deploy.json) |", ""]
+    out += [data["remark"], ""] if data.get("remark") else []
+    out += ["Weights are made up. `fuse` rewrites each model, `passmith compile --tune` makes the package, and the [Python package](../reference/python.md) runs it as one",
+            "CUDA graph. PyTorch runs the same graph, written back as a module, with TF32 off and cuDNN's own search on. All sides have the same tensors on the GPU.",
+            "Times are of the host's clock, in microseconds: *latency* is one call and the wait for its result, between calls of the other sides; *train* is 16 calls and a wait, per call.",
+            "*Best* is the fastest of PyTorch's modes: " + "; ".join(NAMES[m] for m in data["modes"].split(",")) + ".",
+            "*Difference* is the largest of an output's elements, relative to its largest element.", "",
+            "| model, type | latency | best of PyTorch | ratio | train | best of PyTorch | ratio | difference from eager |", "|---|---|---|---|---|---|---|---|"]
+    for n, r in sorted(good.items()):
+        w, l, t = r["ways"]["passmith"], best(r, "latency"), best(r, "train")
+        out.append(f"| {n} | {micro(w['latency'])} | {micro(l[0])} ({NAMES[l[1]]}) | {ratio[n]['latency']:.2f} | {micro(w['train'])} | "
+                   f"{micro(t[0])} ({NAMES[t[1]]}) | {ratio[n]['train']:.2f} | {w['error_of_eager']:.1e} |")
+    for kind in ("float", "bfloat16"):
+        some = [v for n, v in ratio.items() if n.endswith(" " + kind)]
+        if some:
+            out += ["", f"{kind}: {len(some)} models, geometric mean of the ratios {gmean([v['latency'] for v in some]):.2f} in latency "
+                    f"(least {min(v['latency'] for v in some):.2f}), {gmean([v['train'] for v in some]):.2f} in trains (least {min(v['train'] for v in some):.2f})."]
+    bad = {n: r["error"] for n, r in data["rows"].items() if n not in good and "error" in r}
+    if bad:
+        out += ["", "Not compared:", ""] + [f"* {n}: {e.split(':')[0] if '/' in e else e}" for n, e in sorted(bad.items())]
+    out += ["", "## Through the C library", "",
+            "`passmith serve-bench PACKAGE --device cuda --graph --device-tensors --runs 200`, one thread, in milliseconds.",
+            "", "| model, type | opening | first call | tenth call | mean | compiling, s | package, MB |", "|---|---|---|---|---|---|---|"]
+    for n, r in sorted(good.items()):
+        s = r.get("serve", {})
+        if "mean_seconds" in s:
+            ms = [f"{s[k] * 1e3:.2f}" for k in ("open_seconds", "first_seconds", "tenth_seconds", "mean_seconds")]
+            out.append(f"| {n} | {' | '.join(ms)} | {r['compile_seconds']:.1f} | {r['bytes'] / 1e6:.1f} |")
+    return "\n".join(out) + "\n"
+
+
+def main():
+    args = [a for a in sys.argv[1:] if a != "--check"]
+    source, target = (pathlib.Path(a) for a in args) if len(args) == 2 else (ROOT / "deploy.json", ROOT / "deploy.md")
+    if not source.exists():
+        return 0
+    text = page(json.loads(source.read_text()))
+    if "--check" in sys.argv[1:]:
+        if not target.exists() or target.read_text() != text:
+            print(f"deploy_page: {target} is not what {source} gives; run tools/gen/deploy_page.py", file=sys.stderr)
+            return 1
+        return 0
+    target.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -184,7 +184,7 @@ awk -v svg="$work/svg" -v now="$work/now" -v before="$work/before" -v sizes="$wo
 			for (i = 1; i <= folders; i++)
 				if (top(order[i]) == row[r])
 					b = b (b == "" ? "" : ", ") "`" order[i] "`"
-			printf "| %s | %s |\n", a == "" ? "(in `cli`)" : a, b >before
+			printf "| %s | %s |\n", a != "" ? a : row[r] ~ /^(rt|ort)$/ ? "(new)" : "(in `cli`)", b >before
 		}
 		exit failed
 	}

@@ -28,7 +28,8 @@ quote()
 exit_codes()
 {
 	echo '.SH EXIT STATUS'
-	help_exit_codes | quote | awk -F '\t' -v no="$1" '{ printf ".TP\n.B %s\n%s%s\n", $1, $2, $1 == 1 && no != "" ? ": " no : "" }'
+	# By the environment: -v would read backslashes.
+	help_exit_codes | quote | no=$1 awk -F '\t' '{ no = ENVIRON["no"]; printf ".TP\n.B %s\n%s%s\n", $1, $2, $1 == 1 && no != "" ? ": " no : "" }'
 }
 
 head_of()

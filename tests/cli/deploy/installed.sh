@@ -21,6 +21,8 @@ exits 0 "compile"
 make -n BUILD="$build" PREFIX=/usr DESTDIR="$tmp/stage" install 2>/dev/null | grep 'tools/release/install.sh' >"$tmp/line" &&
 	sh "$tmp/line" >"$tmp/out" 2>"$tmp/err"
 tap "make install"
+[ ! -s "$tmp/err" ]
+tap "warns of nothing"
 lib=$tmp/stage/usr/lib
 [ -f "$lib/libpassmith_rt.so.1" ] && [ "$(readlink "$lib/libpassmith_rt.so")" = libpassmith_rt.so.1 ] && [ -f "$tmp/stage/usr/include/passmith_rt.h" ]
 tap "library, its link and its header are where others look for them"

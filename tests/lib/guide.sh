@@ -74,20 +74,10 @@ run_block()
 		must_succeed "$what" "$log" passmith print "$file"
 		;;
 	"json ") must_succeed "$what" "$log" is_json "$body" ;;
-	"sh gpu")
-		if [ -n "$no_gpu" ]; then
-			echo "ok - $1:$line: commands for a GPU # SKIP $no_gpu"
-		else
-			run_commands "$1:$line: commands for a GPU" "$2" "$3" "$log"
-		fi
-		;;
-	"sh ort")
-		if [ -n "$no_ort" ]; then
-			echo "ok - $1:$line: commands for ONNX Runtime # SKIP $no_ort"
-		else
-			run_commands "$1:$line: commands for ONNX Runtime" "$2" "$3" "$log"
-		fi
-		;;
+	"sh gpu") run_unless "$no_gpu" "$1:$line: commands for a GPU" "$2" "$3" "$log" ;;
+	"sh python") run_unless "$no_python" "$1:$line: commands for Python" "$2" "$3" "$log" ;;
+	"sh ort") run_unless "$no_ort" "$1:$line: commands for ONNX Runtime" "$2" "$3" "$log" ;;
+	"sh torch") run_unless "$no_torch" "$1:$line: commands for PyTorch" "$2" "$3" "$log" ;;
 	"sh ") run_commands "$what" "$2" "$3" "$log" ;;
 	"text ") ;;
 	*)
@@ -107,6 +97,19 @@ must_succeed()
 		report ok "$what"
 	else
 		report not-ok "$what" "$log"
+	fi
+}
+
+# run_unless REASON NAME FOLDER NUMBER LOG: as run_commands; skipped when there is a reason.
+run_unless()
+{
+	local reason=$1
+
+	shift
+	if [ -n "$reason" ]; then
+		echo "ok - $1 # SKIP $reason"
+	else
+		run_commands "$@"
 	fi
 }
 

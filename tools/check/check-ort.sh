@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # check-ort.sh - rewritten models are valid models: ONNX's checker and ONNX Runtime take them, and they agree with the
 # models they came from (check_rewritten.py says how). With libpassmith_ort ONNX Runtime runs their kernels, to the same
-# results (check_ort_library.py). Both programs are installed from PyPI into a folder below $BUILD once.
+# results (check_ort_library.py). Both programs are installed from PyPI into a folder below $BUILD once. Without models the
+# guides that use ONNX Runtime are run, too.
 #
 #   check-ort.sh [MODEL.onnx|FOLDER...]
 #
@@ -44,6 +45,7 @@ if [ $# -gt 0 ]; then
 	exit $code
 fi
 library bundled models/*.gpt || code=1
+PATH=$home/bin:$PATH BUILD=$build tests/guide.sh docs/guide/use-a-rewritten-model.md docs/guide/deploy.md || code=1
 if [ ! -d "$shared/core" ]; then
 	echo "check-ort: there are no models in $shared, so that only the bundled ones were run; name others:" \
 		"tools/check/check-ort.sh MODEL.onnx|FOLDER..." >&2

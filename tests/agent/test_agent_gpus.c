@@ -264,9 +264,13 @@ static void samples_go_to_the_gpu_that_is_free(void **state)
 	gate(0, 1);
 	gate(1, 1);
 	begin(&r, "two", more);
-	while ((!opened(0, &running[0]) | !opened(1, &running[1])) && running[0] < 2 && running[1] < 2 &&
-	       !waitpid(r.pid, NULL, WNOHANG))
+	for (;;) {
+		int first = opened(0, &running[0]), second = opened(1, &running[1]);
+
+		if ((first && second) || running[0] > 1 || running[1] > 1 || waitpid(r.pid, NULL, WNOHANG))
+			break;
 		nanosleep(&nap, NULL);
+	}
 	gate(0, 0);
 	gate(1, 0);
 	if (running[0] > 1 || running[1] > 1)

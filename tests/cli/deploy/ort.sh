@@ -48,7 +48,7 @@ exits 2 "an architecture that is none"
 warns "--arch takes emu and up to 16 names as sm_90 with commas between them, and 'emu,sm_9x' is not that." "is named"
 pm apply "$tmp/two.gpt" --pass "$silu" -o "$tmp/k.onnx" --arch emu
 exits 2 "--arch alone"
-warns "--arch is what --ort-kernels compiles for." "is refused"
+warns "--arch goes with --ort-kernels FILE or --bank DIR." "is refused"
 pm apply "$tmp/two.gpt" --pass "$silu" -o "$tmp/k.onnx" --plain --ort-kernels "$tmp/k.kernels"
 exits 2 "--plain with --ort-kernels"
 warns "--plain writes no kernels, so that --ort-kernels has none." "is refused"

@@ -145,8 +145,10 @@ static void prepare_call(Loading *l, size_t i)
 		return;
 	choice_for(&l->m->pk, l->c, i, &kind, &pick);
 	st = prepare(l, &call, kind, pick, out);
-	if (st && (kind != PM_ALGO_PLAIN || pick))
-		st = prepare(l, &call, PM_ALGO_PLAIN, 0, out);
+	/* As the program does (cuda_trial.c): the first algorithm that takes the call. */
+	for (uint32_t k = 0; k < PM_N_ALGOS && st; k++)
+		if (k != kind || pick)
+			st = prepare(l, &call, k, 0, out);
 	l->c->has_algo[i] = !st;
 	if (!st && out->workspace > l->c->workspace)
 		l->c->workspace = out->workspace;

@@ -39,6 +39,12 @@ left_out()
 		tests/cli/eval/store.sh: brings a driver of its own, which is hidden like any other
 		tests/cli/eval/gpus.sh: brings a driver of its own, too
 		tests/cli/eval/time_gpus.sh: brings a driver of its own, too
+		tests/cli/deploy/gpu.sh: brings a driver of its own, too
+		tests/cli/deploy/ort.sh: brings an NVRTC of its own
+		tests/cli/python/load.sh: brings a driver of its own, too
+		tests/agent/test_agent_gpus.c: brings a driver of its own, too
+		tests/unit/rt/test_rt_cuda.c: brings a driver of its own, too
+		tests/unit/ort/test_ort_cuda.c: brings a driver of its own, too
 		tests/adversarial/test_kill.c: names only the folder of what NVRTC compiled
 		tests/unit/passes/test_pass_library.c: one case needs NVRTC and says so, the others run on emu
 	EOF

@@ -184,7 +184,7 @@ tap "ten kills leave the old package or the new one"
 # ---- the library ----
 
 if command -v ldd >/dev/null; then
-	ldd "$build/libpassmith_rt.so" >"$tmp/out"
+	LD_PRELOAD='' ldd "$build/libpassmith_rt.so" >"$tmp/out"
 	! grep -vE 'linux-vdso|/ld-linux|libc\.so|libm\.so|libdl\.so|libpthread\.so|libasan|libubsan|libgcc_s|libstdc|librt\.so' "$tmp/out" >"$tmp/err"
 	tap "libpassmith_rt needs the C library alone"
 fi

@@ -229,3 +229,12 @@ int pm_args_parse(const PmCmd *cmd, const PmOpt *opts, int argc, char **argv, Pm
 	pm_cli_stage("reading");
 	return 1;
 }
+
+char *pm_args_words(const char *text, PmStrList *out)
+{
+	char *own = pm_xstrdup(text ? text : ""), *save = NULL;
+
+	for (char *w = strtok_r(own, ",", &save); w; w = strtok_r(NULL, ",", &save))
+		PM_VEC_PUSH(&out->list, w);
+	return own;
+}

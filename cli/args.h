@@ -23,7 +23,7 @@ typedef enum {
 } PmOptKind;
 
 typedef struct PmStrList {
-	PM_VEC(const char *) list; /* borrowed from argv */
+	PM_VEC(const char *) list; /* borrowed: from argv, or of pm_args_words */
 } PmStrList;
 
 typedef struct PmOpt {
@@ -46,6 +46,9 @@ extern int pm_cli_quiet;
  * printed). */
 int pm_args_parse(const PmCmd *cmd, const PmOpt *opts, int argc, char **argv, PmStrList *positional,
 		  int *exit_code);
+
+/* Adds the words of "A,B" (NULL = none) to *out; they lie in the text that is returned, which is owned. */
+char *pm_args_words(const char *text, PmStrList *out);
 
 /* A usage error: says one sentence and how to get help; returns 2. */
 int pm_cli_usage(const PmCmd *cmd, const char *fmt, ...) PM_PRINTF(2, 3);

@@ -112,11 +112,11 @@ static PmStatus find_gpu(PmRtModel *m, PmRtCuda *c, int ordinal, PmErr *err)
 
 static PmStatus fill_model(PmRtModel *m, PmRtCuda *c, PmErr *err)
 {
-	PmStatus st = pm_rt_calls_prepare(m, c, err);
+	PmStatus st;
 
+	pm_rt_calls_prepare(m, c);
 	m->workspace = (uint64_t)c->workspace;
-	if (!st)
-		st = find_functions(m, c, err);
+	st = find_functions(m, c, err);
 	return st ? st : upload(m, c, err);
 }
 

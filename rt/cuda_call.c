@@ -154,16 +154,14 @@ static void prepare_call(Loading *l, size_t i)
 		l->c->workspace = out->workspace;
 }
 
-PmStatus pm_rt_calls_prepare(PmRtModel *m, PmRtCuda *c, PmErr *err)
+void pm_rt_calls_prepare(PmRtModel *m, PmRtCuda *c)
 {
 	Loading l = { m, c };
 
-	(void)err;
 	pthread_mutex_lock(&libraries);
 	for (size_t i = 0; i < m->pk.n_call && pm_library_allowed(); i++)
 		prepare_call(&l, i);
 	pthread_mutex_unlock(&libraries);
-	return PM_OK;
 }
 
 void pm_rt_calls_drop(PmRtModel *m, PmRtCuda *c)
@@ -182,9 +180,8 @@ static const PmCudaAlgo *algo_of(const PmRtCuda *c, const PmRtfStep *s)
 	return s->call != PM_RTF_NONE && c->has_algo[s->call] ? &c->algo[s->call] : NULL;
 }
 
-void pm_rt_calls_unplace(const PmRtSession *s, size_t n_steps, PmRtCudaReady *own)
+void pm_rt_calls_unplace(size_t n_steps, PmRtCudaReady *own)
 {
-	(void)s;
 	pthread_mutex_lock(&libraries);
 	for (size_t i = 0; i < n_steps; i++)
 		pm__algo_unplace(&own->placed[i]);
@@ -201,7 +198,7 @@ PmStatus pm_rt_calls_place(const PmRtRun *r, PmRtCudaReady *own, PmErr *err)
 	const uint64_t *value = r->ready->value;
 	PmStatus st = PM_OK;
 
-	pm_rt_calls_unplace(r->s, shape->n_steps, own);
+	pm_rt_calls_unplace(shape->n_steps, own);
 	pthread_mutex_lock(&libraries);
 	for (uint32_t i = 0; i < shape->n_steps && !st; i++) {
 		const PmRtfStep *s = &p->step[shape->first_step + i];

@@ -74,11 +74,11 @@ PmStatus pm_rt_cuda_fail(const PmRtCuda *c, const char *what, int error, PmErr *
 void pm_rt_calls_hold(int on);
 /* Prepares the calls that a library of this machine takes, by the algorithms that the package says or the
  * first that the library suggests. */
-PmStatus pm_rt_calls_prepare(PmRtModel *m, PmRtCuda *c, PmErr *err);
+void pm_rt_calls_prepare(PmRtModel *m, PmRtCuda *c);
 void pm_rt_calls_drop(PmRtModel *m, PmRtCuda *c);
 /* Tells libraries the addresses of a shape's calls. */
 PmStatus pm_rt_calls_place(const PmRtRun *r, PmRtCudaReady *own, PmErr *err);
-void pm_rt_calls_unplace(const PmRtSession *s, size_t n_steps, PmRtCudaReady *own);
+void pm_rt_calls_unplace(size_t n_steps, PmRtCudaReady *own);
 /* Enqueues step number `step` of the shape, which is a prepared call. */
 PmStatus pm_rt_call_run(const PmRtRun *r, PmRtCudaReady *own, size_t step, CuStream *stream, PmErr *err);
 

@@ -175,7 +175,7 @@ void pm_rt_cuda_ready_free(PmRtSession *s, PmRtReady *r)
 	PmRtCudaReady *own = r->own;
 
 	if (s->m->device->enter(s, NULL, NULL) == PM_OK) {
-		pm_rt_calls_unplace(s, s->m->pk.shape[r - s->ready].n_steps, own);
+		pm_rt_calls_unplace(s->m->pk.shape[r - s->ready].n_steps, own);
 		for (int i = 0; i < PM_RT_GRAPHS; i++)
 			if (own->graph[i].exec)
 				c->cu->graph_exec_destroy(own->graph[i].exec);

@@ -3,10 +3,10 @@
 #include "rt/rt_priv.h"
 
 #include "base/core/arena.h"
+#include "base/core/elf.h"
 #include "runtime/emu/include/emu_abi.h"
 #include "runtime/host/host.h"
 
-#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,14 +25,6 @@ typedef struct Emu {
 	void **moved;          /* owned; by constant: a copy of it where it is not aligned */
 } Emu;
 
-#if defined(__x86_64__)
-enum { HERE = EM_X86_64 };
-#elif defined(__aarch64__)
-enum { HERE = EM_AARCH64 };
-#else
-enum { HERE = EM_NONE };
-#endif
-
 static const PmRtfImage *image_of(const PmRtPackage *p, size_t unit, int *foreign)
 {
 	for (size_t i = 0; i < p->n_image; i++) {
@@ -40,7 +32,7 @@ static const PmRtfImage *image_of(const PmRtPackage *p, size_t unit, int *foreig
 
 		if (m->unit != unit || m->form != PM_RTF_EMU)
 			continue;
-		if (m->host == HERE)
+		if (m->host == PM_ELF_NATIVE)
 			return m;
 		*foreign = 1;
 	}

@@ -10,6 +10,7 @@
 #include "ir/onnx/onnx.h"
 #include "ort/kernels.h"
 #include "runtime/cuda/nvrtc/nvrtc.h"
+#include "runtime/cuda/nvrtc/nvrtc_images.h"
 #include "runtime/device/device.h"
 
 #include <stdlib.h>
@@ -138,6 +139,13 @@ static void on_kernel(void *arg, const PmGraph *g, PmNode n, const char *name)
 	made.k.label = pm_arena_strdup(m->arena, d.name);
 	made.k.n_in = (uint32_t)pm_node_n_in(g, n);
 	made.k.n_out = (uint32_t)pm_node_n_out(g, n);
+	if (made.k.n_in > PM_ORT_MAX_VALUES || made.k.n_out > PM_ORT_MAX_VALUES) {
+		m->st = pm_err(m->err, PM_E_UNSUPPORTED,
+			       "Kernel '%s' has %u operands and %u results; a file of kernels has at most %d "
+			       "of each.",
+			       d.name, made.k.n_in, made.k.n_out, PM_ORT_MAX_VALUES);
+		return;
+	}
 	made.k.in = values_of(m, g, n, d.name, 0);
 	made.k.out = values_of(m, g, n, d.name, 1);
 	made.k.n_scratch = (uint32_t)d.alts[0].n_scratch;
@@ -152,37 +160,29 @@ static void on_kernel(void *arg, const PmGraph *g, PmNode n, const char *name)
 /* --- machine code ----------------------------------------------------------------------------------------
  */
 
-/* Takes the bytes of `code`, with the zero at their end where `ends`. */
-static void add_image(Maker *m, Source *s, uint32_t kind, uint32_t arch, PmStr *code, int ends)
+static void add_image(Maker *m, Source *s, uint32_t kind, uint32_t arch, const char *bytes, size_t n)
 {
-	char *p = pm_arena_alloc(m->arena, code->len + 1);
+	char *p = pm_arena_alloc(m->arena, n + 1);
 
-	memcpy(p, code->s, code->len);
+	memcpy(p, bytes, n);
 	s->images[s->n_images++] = (uint32_t)m->image.n;
-	PM_VEC_PUSH(&m->image, ((PmOrtImage){ kind, arch, p, code->len + (size_t)ends }));
-	pm_str_clear(code);
+	PM_VEC_PUSH(&m->image, ((PmOrtImage){ kind, arch, p, n }));
 }
 
-static PmStatus compile_gpu(Maker *m, Source *s, const PmOrtArchs *archs, PmErr *err)
-{
-	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
-	int lowest = archs->n_cc ? archs->cc[0] : 0;
-	PmStatus st = PM_OK;
+/* A source that is being compiled. */
+typedef struct Compiling {
+	Maker *m;
+	size_t source;
+} Compiling;
 
-	for (size_t i = 1; i < archs->n_cc; i++)
-		lowest = archs->cc[i] < lowest ? archs->cc[i] : lowest;
-	for (size_t i = 0; i < archs->n_cc && !st; i++) {
-		st = pm_nvrtc_compile(&s->s, archs->cc[i], &ptx, &cubin, err);
-		if (!st && cubin.len)
-			add_image(m, s, PM_ORT_CUBIN, (uint32_t)archs->cc[i], &cubin, 0);
-		if (!st && archs->cc[i] == lowest)
-			add_image(m, s, PM_ORT_PTX, (uint32_t)lowest, &ptx, 1);
-		pm_str_clear(&ptx);
-		pm_str_clear(&cubin);
-	}
-	pm_str_release(&ptx);
-	pm_str_release(&cubin);
-	return st;
+static PmStatus take_image(void *arg, const PmGpuImage *g, PmErr *err)
+{
+	const Compiling *c = arg;
+
+	add_image(c->m, &c->m->source.v[c->source], g->is_ptx ? PM_ORT_PTX : PM_ORT_CUBIN, (uint32_t)g->cc,
+		  g->bytes, g->n);
+	(void)err;
+	return PM_OK;
 }
 
 static PmStatus compile(Maker *m, const PmOrtArchs *archs, PmErr *err)
@@ -201,9 +201,11 @@ static PmStatus compile(Maker *m, const PmOrtArchs *archs, PmErr *err)
 		if (archs->emu)
 			st = pm_emu_object(&all[i], &object, err);
 		if (archs->emu && !st)
-			add_image(m, &m->source.v[i], PM_ORT_EMU, 0, &object, 0);
+			add_image(m, &m->source.v[i], PM_ORT_EMU, 0, object.s, object.len);
 		if (!st)
-			st = compile_gpu(m, &m->source.v[i], archs, err);
+			st = pm_nvrtc_images(&all[i], archs->cc, archs->n_cc, take_image,
+					     &(Compiling){ m, i }, err);
+		pm_str_clear(&object);
 	}
 	pm_str_release(&object);
 	free(all);

@@ -28,9 +28,9 @@ typedef struct PmOrtWritten {
 } PmOrtWritten;
 
 /* Compiles the kernels of `g`, the first alternative of each, and writes the file. GPUs get machine code for
- * each compute capability, and PTX for the lowest, which drivers of newer ones compile. PM_E_UNSUPPORTED when
- * a kernel has a tensor of open size, PM_E_ENV when a compiler is missing, PM_E_NOT_FOUND when there is no
- * kernel. */
+ * each compute capability, and PTX as nvrtc_images.h says. PM_E_UNSUPPORTED when a kernel has a tensor of
+ * open size, or more operands than the file can say, PM_E_ENV when a compiler is missing, PM_E_NOT_FOUND when
+ * there is no kernel. */
 PmStatus pm_ort_kernels_make(const PmGraph *g, const PmOrtArchs *archs, const char *path, PmOrtWritten *out,
 			     PmErr *err);
 

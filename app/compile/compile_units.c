@@ -3,21 +3,14 @@
 #include "app/compile/compile_priv.h"
 
 #include "base/core/arena.h"
+#include "base/core/elf.h"
 #include "runtime/cuda/cuda_ptx.h"
 #include "runtime/cuda/library/lib_algo.h"
 #include "runtime/cuda/nvrtc/nvrtc.h"
+#include "runtime/cuda/nvrtc/nvrtc_images.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if defined(__x86_64__)
-enum { HERE = EM_X86_64 };
-#elif defined(__aarch64__)
-enum { HERE = EM_AARCH64 };
-#else
-enum { HERE = EM_NONE };
-#endif
 
 uint32_t pm__unit(PmPackage *p, const PmSource *s, int around)
 {
@@ -48,16 +41,16 @@ static void add_around(PmPackage *p)
 			}
 }
 
-static void add_image(PmPackage *p, size_t unit, uint32_t form, int cc, const PmStr *bytes, int zero)
+static void add_image(PmPackage *p, size_t unit, uint32_t form, int cc, const char *bytes, size_t n)
 {
 	PmRtfImage m = { .unit = (uint32_t)unit, .form = form, .cc = (uint32_t)cc };
 
 	while (p->code.len % PM_RTF_ALIGN)
 		pm_str_addc(&p->code, '\0');
-	m.host = form == PM_RTF_EMU ? HERE : 0;
+	m.host = form == PM_RTF_EMU ? PM_ELF_NATIVE : 0;
 	m.offset = p->code.len;
-	m.bytes = bytes->len + (size_t)zero;
-	pm_str_addn(&p->code, bytes->s, bytes->len + (size_t)zero);
+	m.bytes = n;
+	pm_str_addn(&p->code, bytes, n);
 	PM_VEC_PUSH(&p->image, m);
 }
 
@@ -67,7 +60,7 @@ static PmStatus compile_emu(PmPackage *p, size_t unit, PmErr *err)
 	PmStatus st = pm_emu_object(&p->units.v[unit].source, &object, err);
 
 	if (!st)
-		add_image(p, unit, PM_RTF_EMU, 0, &object, 0);
+		add_image(p, unit, PM_RTF_EMU, 0, object.s, object.len);
 	pm_str_release(&object);
 	return st;
 }
@@ -116,21 +109,19 @@ static PmStatus check_steps(const PmPackage *p, size_t unit, const char *text, P
 	return st;
 }
 
-static PmStatus compile_cuda(PmPackage *p, size_t unit, int cc, int lowest, PmErr *err)
-{
-	PmStr ptx = PM_STR_INIT, cubin = PM_STR_INIT;
-	PmStatus st = pm_nvrtc_compile(&p->units.v[unit].source, cc, &ptx, &cubin, err);
+/* A unit that is being compiled. */
+typedef struct Compiling {
+	PmPackage *p;
+	size_t unit;
+} Compiling;
 
-	if (!st && !p->units.v[unit].around)
-		st = check_steps(p, unit, ptx.s, err);
-	if (!st && cubin.len)
-		add_image(p, unit, PM_RTF_CUBIN, cc, &cubin, 0);
-	/* An architecture that the compiler does not know: the driver makes code of the text. */
-	if (!st && (cc == lowest || !cubin.len))
-		add_image(p, unit, PM_RTF_PTX, cc, &ptx, 1);
-	pm_str_release(&ptx);
-	pm_str_release(&cubin);
-	return st;
+static PmStatus take_image(void *arg, const PmGpuImage *g, PmErr *err)
+{
+	const Compiling *c = arg;
+
+	add_image(c->p, c->unit, g->is_ptx ? PM_RTF_PTX : PM_RTF_CUBIN, g->cc, g->bytes, g->n);
+	return g->is_ptx && !c->p->units.v[c->unit].around ? check_steps(c->p, c->unit, g->bytes, err)
+							   : PM_OK;
 }
 
 /* What caches lack is compiled by several processes. */
@@ -160,20 +151,18 @@ static PmStatus compile_ahead(PmPackage *p, PmErr *err)
 PmStatus pm__units_compile(PmPackage *p, PmErr *err)
 {
 	const PmCompileAsk *a = p->ask;
-	int lowest = a->n_cc ? a->cc[0] : 0;
 	PmStatus st;
 
 	if (a->n_cc)
 		add_around(p);
-	for (size_t k = 0; k < a->n_cc; k++)
-		lowest = a->cc[k] < lowest ? a->cc[k] : lowest;
 	pm_watch_begin(&a->watch, "compiling", (int64_t)p->units.n);
 	st = compile_ahead(p, err);
 	for (size_t i = 0; i < p->units.n && !st; i++) {
 		if (a->emu && !p->units.v[i].around)
 			st = compile_emu(p, i, err);
-		for (size_t k = 0; k < a->n_cc && !st; k++)
-			st = compile_cuda(p, i, a->cc[k], lowest, err);
+		if (!st)
+			st = pm_nvrtc_images(&p->units.v[i].source, a->cc, a->n_cc, take_image,
+					     &(Compiling){ p, i }, err);
 		pm_watch_step(&a->watch, p->units.v[i].source.label);
 	}
 	pm_watch_end(&a->watch);

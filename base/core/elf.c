@@ -12,14 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#if defined(__x86_64__)
-#define NATIVE EM_X86_64
-#elif defined(__aarch64__)
-#define NATIVE EM_AARCH64
-#else
-#define NATIVE EM_NONE
-#endif
-
 enum { PAGE = 4096 };
 
 typedef struct Reader {
@@ -73,8 +65,9 @@ static int read_header(Reader *r, Elf64_Ehdr *h)
 	}
 	if (h->e_type != ET_DYN)
 		problem(r, "Its ELF type is %u; a shared object has %d.", h->e_type, ET_DYN);
-	if (h->e_machine != NATIVE)
-		problem(r, "It was built for machine %u; this program runs on %d.", h->e_machine, NATIVE);
+	if (h->e_machine != PM_ELF_NATIVE)
+		problem(r, "It was built for machine %u; this program runs on %d.", h->e_machine,
+			PM_ELF_NATIVE);
 	if (h->e_phentsize != sizeof(Elf64_Phdr) || h->e_phnum == 0 || h->e_phnum > PM_ELF_MAX_HEADERS) {
 		problem(r, "It has %u program headers of %u bytes; at most %d of %zu are read.", h->e_phnum,
 			h->e_phentsize, PM_ELF_MAX_HEADERS, sizeof(Elf64_Phdr));

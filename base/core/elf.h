@@ -11,6 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The machine (e_machine of <elf.h>) that this program was built for; EM_NONE for one that is not known. */
+#if defined(__x86_64__)
+#define PM_ELF_NATIVE 62 /* EM_X86_64 */
+#elif defined(__aarch64__)
+#define PM_ELF_NATIVE 183 /* EM_AARCH64 */
+#else
+#define PM_ELF_NATIVE 0
+#endif
+
 enum {
 	PM_ELF_MAX_SEGMENTS = 16, /* PT_LOAD */
 	PM_ELF_MAX_HEADERS = 64,  /* program headers of any kind */

@@ -18,7 +18,7 @@ typedef struct AgentCmd {
 	const char *tasks, *mode, *feedback, *tools, *key_env;
 	int64_t parallel, tries;
 	char *list, *key;
-	PM_VEC(const char *) names;
+	PmStrList names;
 } AgentCmd;
 
 /* ---- the report ---- */
@@ -149,13 +149,9 @@ static int take_key(const PmCmd *cmd, AgentCmd *c)
 
 static void split_tasks(AgentCmd *c)
 {
-	char *save = NULL;
-
-	c->list = pm_xstrdup(c->tasks ? c->tasks : "");
-	for (char *w = strtok_r(c->list, ",", &save); w; w = strtok_r(NULL, ",", &save))
-		PM_VEC_PUSH(&c->names, w);
-	c->o.tasks = c->names.v;
-	c->o.n_tasks = c->names.n;
+	c->list = pm_args_words(c->tasks, &c->names);
+	c->o.tasks = c->names.list.v;
+	c->o.n_tasks = c->names.list.n;
 }
 
 static int check_words(const PmCmd *cmd, AgentCmd *c)
@@ -311,7 +307,7 @@ int pm_cmd_agent(const PmCmd *cmd, int argc, char **argv)
 		explicit_bzero(c.key, strlen(c.key));
 	free(c.key);
 	free(c.list);
-	PM_VEC_RELEASE(&c.names);
+	PM_VEC_RELEASE(&c.names.list);
 	PM_VEC_RELEASE(&args.list);
 	return code;
 }

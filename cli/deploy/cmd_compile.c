@@ -4,13 +4,14 @@
 
 #include "app/compile/compile.h"
 #include "base/sys/cpus.h"
+#include "cli/arch_list.h"
 #include "cli/pass_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SHAPES = 1024, MAX_DIMS = 64, MAX_ARCHS = 16 };
+enum { MAX_SHAPES = 1024, MAX_DIMS = 64 };
 
 typedef struct Shape {
 	PmDimSize dim[MAX_DIMS];
@@ -19,13 +20,12 @@ typedef struct Shape {
 } Shape;
 
 typedef struct Args {
-	const char *folder, *archs, *out, *pieces;
+	const char *folder, *arch_text, *out, *pieces;
 	PmStrList given, shapes;
 	double deadline;
 	int external, made_up, tune;
 	int64_t jobs;
-	int emu, cc[MAX_ARCHS];
-	size_t n_cc;
+	PmArchList archs;
 	PmPassList pass;
 	PM_VEC(Shape) shape;
 } Args;
@@ -48,28 +48,6 @@ static int add_shape(Args *a, const char *text)
 		s.dim[s.n++] = (PmDimSize){ part, size };
 	}
 	PM_VEC_PUSH(&a->shape, s);
-	return ok;
-}
-
-/* "emu,sm_90"; 0 when one is no architecture. */
-static int add_archs(Args *a, const char *text)
-{
-	char *own = pm_xstrdup(text), *rest = own;
-	int ok = 1;
-
-	for (char *part; (part = strsep(&rest, ",")) && ok;) {
-		int64_t cc;
-
-		if (!strcmp(part, "emu")) {
-			a->emu = 1;
-		} else {
-			ok = !strncmp(part, "sm_", 3) && pm_parse_i64(part + 3, &cc) && cc >= 50 &&
-			     cc < 1000 && a->n_cc < MAX_ARCHS;
-			if (ok)
-				a->cc[a->n_cc++] = (int)cc;
-		}
-	}
-	free(own);
 	return ok;
 }
 
@@ -145,9 +123,9 @@ static PmStatus run(Args *a, const char *model, PmCompiled *c, PmErr *err)
 			     .deadline = a->deadline,
 			     .shape = shapes,
 			     .n_shapes = a->shape.n,
-			     .emu = a->emu,
-			     .cc = a->cc,
-			     .n_cc = a->n_cc,
+			     .emu = a->archs.emu,
+			     .cc = a->archs.cc,
+			     .n_cc = a->archs.n_cc,
 			     .external = a->external,
 			     .made_up = a->made_up,
 			     .tune = a->tune,
@@ -174,14 +152,15 @@ static PmStatus run(Args *a, const char *model, PmCompiled *c, PmErr *err)
 /* What is wrong with the line; 0 when nothing is. */
 static int check_args(const PmCmd *cmd, Args *a, const PmStrList *files)
 {
+	int code;
+
 	if (files->list.n != 1 || !a->out)
 		return pm_cli_usage(cmd, "compile takes one model and -o OUT.pmz.");
-	if (!add_archs(a, a->archs))
-		return pm_cli_usage(cmd,
-				    "--arch takes emu and names as sm_90 with commas between them, and "
-				    "'%.60s' is not that.",
-				    a->archs);
-	if (a->tune && !a->n_cc)
+	code = pm_arch_list(cmd, a->arch_text, &a->archs);
+
+	if (code)
+		return code;
+	if (a->tune && !a->archs.n_cc)
 		return pm_cli_usage(cmd, "--tune is for GPUs; give --arch sm_90 or the like, too.");
 	if (a->shapes.list.n > MAX_SHAPES)
 		return pm_cli_usage(cmd, "compile takes at most %d shapes.", MAX_SHAPES);
@@ -204,12 +183,12 @@ static void release(Args *a)
 
 int pm_cmd_compile(const PmCmd *cmd, int argc, char **argv)
 {
-	Args args = { .deadline = 60, .archs = "emu" };
+	Args args = { .deadline = 60 };
 	const PmOpt opts[] = {
 		{ "--passes", PM_OPT_STR, &args.folder, "a folder of passes: every *.so in it, by name" },
 		{ "--pass", PM_OPT_LIST, &args.given,
 		  "a pass (may be given several times); these come first" },
-		{ "--arch", PM_OPT_STR, &args.archs,
+		{ "--arch", PM_OPT_STR, &args.arch_text,
 		  "LIST  what to compile kernels for: emu, sm_80, sm_90, ... (default emu)" },
 		{ "--shape", PM_OPT_LIST, &args.shapes,
 		  "NAME=SIZE,...  sizes to specialise for (may be given several times)" },

@@ -8,6 +8,7 @@
 #include "kernels/matmul_tile.cu.h"
 #include "kernels/pool.cu.h"
 #include "kernels/pool_strip.cu.h"
+#include "kernels/pool_window.cu.h"
 #include "runtime/ref/ref.h"
 
 #include <math.h>
@@ -339,6 +340,7 @@ static PmStatus pool(PmPlan *p, PmNode n, int is_max, PmErr *err)
 	int64_t list[3], strip, threads;
 	PmStatus st = check_spatial(p, n, err);
 	char label[96];
+	PmStr body = PM_STR_INIT;
 	KGen k;
 
 	for (size_t i = 0; i < pm_node_n_out(p->g, n) && !st; i++)
@@ -366,8 +368,11 @@ static PmStatus pool(PmPlan *p, PmNode n, int is_max, PmErr *err)
 	strip = idx.id ? 1 : pool_strip(p, n, y, list);
 	threads = pool_window(&k, n, y, strip, list);
 	window_lists(&k, n, x, y, 1, threads);
-	return pm__kg_launch(&k, label, strip > 1 ? pool_strip_cu : pool_cu, threads, pm_op_flops(p->g, n),
-			     err);
+	pm_str_add(&body, pool_window_cu);
+	pm_str_add(&body, strip > 1 ? pool_strip_cu : pool_cu);
+	st = pm__kg_launch(&k, label, body.s, threads, pm_op_flops(p->g, n), err);
+	pm_str_release(&body);
+	return st;
 }
 
 PmStatus eager_max_pool(PmPlan *p, PmNode n, PmErr *err)

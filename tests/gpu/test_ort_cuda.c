@@ -7,7 +7,6 @@
 #include "tests/lib/need.h"
 #include "tests/lib/ort/ort_gpu.h"
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,7 +17,7 @@
 
 #include <cmocka.h>
 
-enum { THREADS = 8, ROUNDS = 20 };
+enum { ROUNDS = 20 };
 
 static char folder[64];
 static OrtFile one;
@@ -123,38 +122,19 @@ static void scratch_goes_back_and_the_context_stays(void **state)
 	ort_host_close(h);
 }
 
-typedef struct Worker {
-	pthread_t thread;
-	OrtHost *host;
-	int code;
-	char why[ORT_HOST_TEXT];
-} Worker;
-
-static void *work(void *arg)
+static int on_gpu(OrtHost *h, const OrtCase *c, char why[ORT_HOST_TEXT])
 {
-	Worker *w = arg;
-
-	for (int i = 0; i < ROUNDS && !w->code; i++)
-		w->code = ort_gpu_call(w->host, &one.list[0], ORT_GPU_PLAIN, 1, w->why);
-	return NULL;
+	return ort_gpu_call(h, c, ORT_GPU_PLAIN, 1, why);
 }
 
 static void eight_threads_run_one_session(void **state)
 {
-	Worker w[THREADS];
 	OrtHost *h;
 
 	(void)state;
 	prepare();
 	h = ort_case_host(one.path);
-	for (int i = 0; i < THREADS; i++) {
-		w[i] = (Worker){ .host = h };
-		assert_int_equal(pthread_create(&w[i].thread, NULL, work, &w[i]), 0);
-	}
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(w[i].thread, NULL);
-	for (int i = 0; i < THREADS; i++)
-		must(w[i].code, w[i].why);
+	ort_case_threads(h, &one.list[0], ROUNDS, on_gpu);
 	ort_host_close(h);
 }
 

@@ -28,7 +28,6 @@ the other, each the processor time of one call; the ratio of a model is the medi
 """
 import argparse
 import ctypes
-import json
 import os
 import shutil
 import statistics
@@ -270,34 +269,14 @@ def main():
         with tempfile.TemporaryDirectory(prefix="check-ort-") as tmp:
             refusals(library, tmp)
         print(f"check-ort: library: every function of ort/api.h is where it says, in onnxruntime {ort.__version__}")
-    done = {}
-    if os.path.exists(args.out):
-        with open(args.out) as f:
-            done = {r["file"]: r for r in map(json.loads, f)}
     found = [m for m in args.models if m.endswith(".gpt")]
     rest = [m for m in args.models if not m.endswith(".gpt")]
     files = rewritten.pick(found + (list(check_ort.find_models(rest)) if rest else []), args.pick)
-    recs = []
-    for k, file in enumerate(files):
-        name, t0 = os.path.basename(file), time.time()
-        if name not in done:
-            tmp = tempfile.mkdtemp(prefix="check-ort-")
-            try:
-                about = json.loads(rewritten.passmith(args, "import", "--json", file).stdout)["results"][0]
-                rec = measure(args, file, about, tmp) if args.time else check(args, library, file, about, tmp)
-            except Exception as e:
-                rec = {"file": name, "verdict": "fails", "why": f"{type(e).__name__}: {e}"[:600]}
-            finally:
-                shutil.rmtree(tmp, ignore_errors=True)
-            rec["seconds"] = round(time.time() - t0, 2)
-            with open(args.out, "a") as f:
-                f.write(json.dumps(rec) + "\n")
-            done[name] = rec
-        r = done[name]
-        recs.append(r)
-        print(f"[{k + 1}/{len(files)}] {r['verdict']:14} {r.get('kernels', 0):4} kernels {r.get('launches', 0):5} launches  "
-              f"nrms {r.get('nrms', 0):8.2g} ratio {r.get('ratio', 0):6.3f} {r['seconds']:6.1f} s  {name}"
-              + (f"  {r['why']}" if r.get("why") else ""), file=sys.stderr, flush=True)
+    recs = rewritten.run_all(args, files,
+                             lambda file, about, tmp: (measure(args, file, about, tmp) if args.time else
+                                                       check(args, library, file, about, tmp)),
+                             lambda r: (f"{r.get('kernels', 0):4} kernels {r.get('launches', 0):5} launches  nrms {r.get('nrms', 0):8.2g} "
+                                        f"ratio {r.get('ratio', 0):6.3f}"))
     return 1 if report(args, recs) else 0
 
 

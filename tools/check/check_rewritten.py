@@ -211,6 +211,34 @@ def report(recs):
     return any(counts.get(v) for v in WRONG) or not any(counts.get(v) for v in GOOD)
 
 
+def run_all(args, files, one, line):
+    """The records of `one(file, what import says of it, a folder)` for each file, written to args.out as they come. What that file has
+    already is not done again. `line(record)` is what the progress says in the middle."""
+    done, recs = {}, []
+    if os.path.exists(args.out):
+        with open(args.out) as f:
+            done = {r["file"]: r for r in map(json.loads, f)}
+    for k, file in enumerate(files):
+        name, t0 = os.path.basename(file), time.time()
+        if name not in done:
+            tmp = tempfile.mkdtemp(prefix="check-ort-")
+            try:
+                rec = one(file, json.loads(passmith(args, "import", "--json", file).stdout)["results"][0], tmp)
+            except Exception as e:
+                rec = {"file": name, "verdict": "fails", "why": f"{type(e).__name__}: {e}"[:600]}
+            finally:
+                shutil.rmtree(tmp, ignore_errors=True)
+            rec["seconds"] = round(time.time() - t0, 2)
+            with open(args.out, "a") as f:
+                f.write(json.dumps(rec) + "\n")
+            done[name] = rec
+        r = done[name]
+        recs.append(r)
+        print(f"[{k + 1}/{len(files)}] {r['verdict']:14} {line(r)} {r['seconds']:6.1f} s  {name}" + (f"  {r['why']}" if r.get("why") else ""),
+              file=sys.stderr, flush=True)
+    return recs
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("models", nargs="+")
@@ -222,31 +250,9 @@ def main():
     ap.add_argument("--max-gb", type=float, default=1.5, help="and those with more GB of weights")
     ap.add_argument("--timeout", type=float, default=900, help="seconds for one command")
     args = ap.parse_args()
-    done = {}
-    if os.path.exists(args.out):
-        with open(args.out) as f:
-            done = {r["file"]: r for r in map(json.loads, f)}
     files = pick(list(check_ort.find_models(args.models)), args.pick)
-    recs = []
-    for k, file in enumerate(files):
-        name, t0 = os.path.basename(file), time.time()
-        if name not in done:
-            tmp = tempfile.mkdtemp(prefix="check-ort-")
-            try:
-                about = json.loads(passmith(args, "import", "--json", file).stdout)["results"][0]
-                rec = check(args, file, about, tmp)
-            except Exception as e:
-                rec = {"file": name, "verdict": "fails", "why": f"{type(e).__name__}: {e}"[:600]}
-            finally:
-                shutil.rmtree(tmp, ignore_errors=True)
-            rec["seconds"] = round(time.time() - t0, 2)
-            with open(args.out, "a") as f:
-                f.write(json.dumps(rec) + "\n")
-            done[name] = rec
-        r = done[name]
-        recs.append(r)
-        print(f"[{k + 1}/{len(files)}] {r['verdict']:14} {r.get('kernels', 0):4} kernels  nrms {r.get('nrms', 0):8.2g} "
-              f"{r['seconds']:6.1f} s  {name}" + (f"  {r['why']}" if r.get("why") else ""), file=sys.stderr, flush=True)
+    recs = run_all(args, files, lambda file, about, tmp: check(args, file, about, tmp),
+                   lambda r: f"{r.get('kernels', 0):4} kernels  nrms {r.get('nrms', 0):8.2g}")
     return 1 if report(recs) else 0
 
 

@@ -6,14 +6,6 @@
  * than any number. The maximum of a window that lies wholly in the padding is LOWEST, and its index -1.
  */
 
-/* How many of n places from `first` on, `step` apart, lie below `end`. */
-static __device__ __forceinline__ I below(I first, I step, I n, I end)
-{
-	const I m = end <= first ? 0 : (step == 1 ? end - first : (end - first + step - 1) / step);
-
-	return m < n ? m : n;
-}
-
 KERNEL
 {
 	I t = TID, r, q, ow, oh, od, c, inside = 0;

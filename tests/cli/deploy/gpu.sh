@@ -46,6 +46,22 @@ pm compile models/llama_block.gpt --arch sm_100 -o "$tmp/newer.pmz"
 pm serve-bench "$tmp/newer.pmz" --runs 3 --device cuda
 exits 3 "kernels for newer GPUs alone"
 warns "has kernels for sm_100, and none for Fake One (sm_90); compile it with --arch sm_90 among others" "a sentence"
+# A launch that does not give what the kernel takes: the driver would not look.
+cat >"$tmp/two.gpt" <<'GRAPH'
+two (float[8,32] x) => (float[8,32] y, float[8,32] z)
+{
+   s = Sigmoid (x)
+   y = Mul (x, s)
+   t = Tanh (x)
+   z = Relu (t)
+}
+GRAPH
+"$passmith" apply "$tmp/two.gpt" --pass "$build/passes/silu.so" -o "$tmp/fused.gpt" >"$tmp/out" 2>"$tmp/err" &&
+	sed 's/i64:/i32:/' "$tmp/fused.gpt" >"$tmp/wrong.gpt" && ! cmp -s "$tmp/fused.gpt" "$tmp/wrong.gpt"
+tap "a model whose launch gives a smaller number"
+pm compile "$tmp/wrong.gpt" --arch sm_90 -o "$tmp/wrong.pmz"
+exits 4 "compile refuses it"
+warns "parameter 2 is of another type than the argument that the launch gives" "and says where"
 touch "$fake/$a/faults"
 pm serve-bench "$tmp/gpu.pmz" --runs 3 --device cuda
 [ "$code" -ne 0 ] && grep -q 'The GPU cannot' "$tmp/err"

@@ -38,10 +38,19 @@ mkdir -p "$tmp/cuda/include"
 	"$passmith" apply "$tmp/two.gpt" --pass "$silu" -o "$tmp/g.onnx" --ort-kernels "$tmp/g.kernels" --arch sm_90,emu,sm_80
 ) >"$tmp/out" 2>"$tmp/err"
 tap "--arch with GPUs"
-[ "$(grep -ac '^\.target sm_80' "$tmp/g.kernels")" -eq 1 ]
-tap "the file has PTX once, for the lowest of them"
+[ "$(grep -ac '^\.target sm_' "$tmp/g.kernels")" -eq 2 ]
+tap "the file has PTX for each, since there is no machine code"
 [ "$(wc -c <"$tmp/g.kernels")" -gt "$(wc -c <"$tmp/k.kernels")" ]
 tap "beside the code for this CPU"
+
+if "$passmith" doctor 2>/dev/null | grep -q '^yes NVRTC'; then
+	pm apply "$tmp/two.gpt" --pass "$silu" -o "$tmp/g.onnx" --ort-kernels "$tmp/r.kernels" --arch sm_90,sm_80
+	exits 0 "--arch with GPUs, by NVRTC"
+	[ "$(grep -ac '^\.target sm_80' "$tmp/r.kernels")" -eq 1 ] && ! grep -aq '^\.target sm_90' "$tmp/r.kernels"
+	tap "the file has PTX once, for the lowest of them"
+else
+	skip "PTX of two architectures" "NVRTC is not installed"
+fi
 
 pm apply "$tmp/two.gpt" --pass "$silu" -o "$tmp/k.onnx" --ort-kernels "$tmp/k.kernels" --arch emu,sm_9x
 exits 2 "an architecture that is none"

@@ -3,8 +3,8 @@
 #include "tests/lib/device/rt_cases.h"
 
 #include "bench/inputs/inputs.h"
+#include "tests/lib/held.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -324,18 +324,6 @@ void rt_case_threads(const TestPackage *p, int n, int runs)
 
 /* ---- growth ---- */
 
-static int open_files(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (d && readdir(d))
-		n++;
-	if (d)
-		closedir(d);
-	return n;
-}
-
 static size_t free_memory(void)
 {
 	size_t left = 0, all = 0;
@@ -359,11 +347,11 @@ void rt_case_growth(const TestPackage *p, int runs)
 	test_bind(s, r, out);
 	for (int i = 0; i < 3; i++)
 		run(s, NULL, i % 2 ? PM_RT_GRAPH : 0);
-	files = open_files();
+	files = test_open_files();
 	memory = free_memory();
 	for (int i = 0; i < runs; i++)
 		run(s, NULL, i % 2 ? PM_RT_GRAPH : 0);
-	assert_int_equal(open_files(), files);
+	assert_int_equal(test_open_files(), files);
 	assert_true(free_memory() >= memory);
 	test_same(r, out, "after many runs");
 	pm_tensors_release(out, r->n_out);

@@ -12,6 +12,7 @@
 #include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/passes/pass_models.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -341,6 +342,40 @@ int ort_case_on_cpu(OrtHost *h, const OrtCase *c, size_t off, char why[ORT_HOST_
 	while (n)
 		free(memory[--n]);
 	return code;
+}
+
+typedef struct Worker {
+	pthread_t thread;
+	OrtHost *host;
+	const OrtCase *c;
+	OrtCaseCall call;
+	int rounds, code;
+	char why[ORT_HOST_TEXT];
+} Worker;
+
+static void *work(void *arg)
+{
+	Worker *w = arg;
+
+	for (int i = 0; i < w->rounds && !w->code; i++)
+		w->code = w->call(w->host, w->c, w->why);
+	return NULL;
+}
+
+void ort_case_threads(OrtHost *h, const OrtCase *c, int rounds, OrtCaseCall call)
+{
+	enum { THREADS = 8 };
+	Worker w[THREADS];
+
+	for (int i = 0; i < THREADS; i++) {
+		w[i] = (Worker){ .host = h, .c = c, .call = call, .rounds = rounds };
+		assert_int_equal(pthread_create(&w[i].thread, NULL, work, &w[i]), 0);
+	}
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(w[i].thread, NULL);
+	for (int i = 0; i < THREADS; i++)
+		if (w[i].code)
+			fail_msg("code %d: %s", w[i].code, w[i].why);
 }
 
 const char *ort_case_library(void)

@@ -47,6 +47,10 @@ void ort_case_tensors(const OrtCase *c, OrtHostTensor *in, OrtHostTensor *out);
 /* Calls the kernel on the CPU, all tensors `off` bytes behind a multiple of 64. The host's code; -2 when the
  * bits are not those of the case. */
 int ort_case_on_cpu(OrtHost *h, const OrtCase *c, size_t off, char why[ORT_HOST_TEXT]);
+/* One call of a case: the host's code, and why. */
+typedef int (*OrtCaseCall)(OrtHost *h, const OrtCase *c, char why[ORT_HOST_TEXT]);
+/* Eight threads make so many calls each, on one host; all of them must be right. */
+void ort_case_threads(OrtHost *h, const OrtCase *c, int rounds, OrtCaseCall call);
 /* Whether out[i] have the bits of the case. */
 int ort_case_same(const OrtCase *c, void *const *out, char why[ORT_HOST_TEXT]);
 

@@ -6,7 +6,6 @@
 #include "tests/lib/graphs/graph_text.h"
 #include "tests/lib/ort/ort_cases.h"
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +15,7 @@
 
 #include <cmocka.h>
 
-enum { THREADS = 8, ROUNDS = 25, NEWEST = 18 };
+enum { ROUNDS = 25, NEWEST = 18 };
 
 static const PmOrtArchs archs = { .emu = 1, .jobs = 2 };
 static const OrtHostPlace cpu = { .provider = "CPUExecutionProvider" };
@@ -81,37 +80,17 @@ static void a_kernel_of_two_launches_with_scratch_gives_the_bits_of_emu(void **s
 	ort_host_close(h);
 }
 
-typedef struct Worker {
-	pthread_t thread;
-	OrtHost *host;
-	int code;
-	char why[ORT_HOST_TEXT];
-} Worker;
-
-static void *work(void *arg)
+static int on_cpu(OrtHost *h, const OrtCase *c, char why[ORT_HOST_TEXT])
 {
-	Worker *w = arg;
-
-	for (int i = 0; i < ROUNDS && !w->code; i++)
-		w->code = ort_case_on_cpu(w->host, &one.list[0], 0, w->why);
-	return NULL;
+	return ort_case_on_cpu(h, c, 0, why);
 }
 
 static void eight_threads_run_one_session(void **state)
 {
 	OrtHost *h = ort_case_host(file);
-	Worker w[THREADS];
 
 	(void)state;
-	for (int i = 0; i < THREADS; i++) {
-		w[i] = (Worker){ .host = h };
-		assert_int_equal(pthread_create(&w[i].thread, NULL, work, &w[i]), 0);
-	}
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(w[i].thread, NULL);
-	for (int i = 0; i < THREADS; i++)
-		if (w[i].code)
-			fail_msg("%s", w[i].why);
+	ort_case_threads(h, &one.list[0], ROUNDS, on_cpu);
 	ort_host_close(h);
 }
 

@@ -9,7 +9,6 @@
 #include "tests/machine/emu_cuda.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,7 +18,7 @@
 
 #include <cmocka.h>
 
-enum { THREADS = 8, ROUNDS = 10 };
+enum { ROUNDS = 10 };
 
 static char folder[64], file[80];
 static OrtFile one;
@@ -205,39 +204,20 @@ static void kernels_of_all_bundled_models_give_the_bits_of_emu(void **state)
 	assert_true(n >= 40);
 }
 
-typedef struct Worker {
-	pthread_t thread;
-	OrtHost *host;
-	int code;
-	char why[ORT_HOST_TEXT];
-} Worker;
-
-static void *work(void *arg)
+static int on_gpu(OrtHost *h, const OrtCase *c, char why[ORT_HOST_TEXT])
 {
-	Worker *w = arg;
-
-	for (int i = 0; i < ROUNDS && !w->code; i++)
-		w->code = ort_gpu_call(w->host, &one.list[0], ORT_GPU_PLAIN, 1, w->why);
-	return NULL;
+	return ort_gpu_call(h, c, ORT_GPU_PLAIN, 1, why);
 }
 
 static void machine_code_is_loaded_once(void **state)
 {
 	long modules = counted(EMU_CUDA_MODULES), memory = counted(EMU_CUDA_MEMORY);
-	Worker w[THREADS];
 
 	(void)state;
 	for (int again = 0; again < 3; again++) {
 		OrtHost *h = ort_case_host(file);
 
-		for (int i = 0; i < THREADS; i++) {
-			w[i] = (Worker){ .host = h };
-			assert_int_equal(pthread_create(&w[i].thread, NULL, work, &w[i]), 0);
-		}
-		for (int i = 0; i < THREADS; i++)
-			pthread_join(w[i].thread, NULL);
-		for (int i = 0; i < THREADS; i++)
-			must(w[i].code, w[i].why);
+		ort_case_threads(h, &one.list[0], ROUNDS, on_gpu);
 		ort_host_close(h);
 	}
 	assert_int_equal(counted(EMU_CUDA_MODULES), modules);

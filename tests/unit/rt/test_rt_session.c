@@ -5,8 +5,8 @@
 
 #include "base/sys/io.h"
 #include "bench/inputs/inputs.h"
+#include "tests/lib/held.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -437,31 +437,6 @@ static void all_threads(const TestPackage *p, PmRtModel *m)
 			fail_msg("thread %d: %s", i, w[i].why);
 }
 
-static int open_files(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (d && readdir(d))
-		n++;
-	if (d)
-		closedir(d);
-	return n;
-}
-
-/* Mappings of the process: loaded kernels, stacks, memory. */
-static int mappings(void)
-{
-	FILE *f = fopen("/proc/self/maps", "re");
-	int n = 0;
-
-	for (int c; f && (c = fgetc(f)) != EOF;)
-		n += c == '\n';
-	if (f)
-		fclose(f);
-	return n;
-}
-
 /* One thread runs when growth is looked at: how many copies of a kernel concurrent launches need depends on
  * how they fall together, and has a bound (host.h). */
 static void threads_share_a_model_and_nothing_grows(void **state)
@@ -476,22 +451,22 @@ static void threads_share_a_model_and_nothing_grows(void **state)
 
 	(void)state;
 	make_rows(rows, n, 3, NULL, &p);
-	files = open_files();
+	files = test_open_files();
 	m = open_model(&p);
 	all_threads(&p, m);
 	s = open_session(m);
 	test_bind(s, &p.run[2], out);
 	assert_int_equal(pm_rt_run(s, NULL, 0, &e), PM_RT_OK);
-	before = mappings();
+	before = test_mappings("");
 	for (int i = 0; i < 20 * RUNS; i++)
 		if (pm_rt_run(s, NULL, 0, &e))
 			fail_msg("%s", e.text);
-	assert_true(mappings() <= before);
+	assert_true(test_mappings("") <= before);
 	test_same(&p.run[2], out, "after many runs");
 	pm_tensors_release(out, p.run[2].n_out);
 	pm_rt_session_free(s);
 	pm_rt_close(m);
-	assert_int_equal(open_files(), files);
+	assert_int_equal(test_open_files(), files);
 	test_package_release(&p);
 }
 

@@ -5,8 +5,8 @@
 #include "base/sys/io.h"
 #include "runtime/host/host.h"
 #include "tests/lib/device/emu.h"
+#include "tests/lib/held.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -315,34 +315,9 @@ static void foreign_bytes_are_refused(void **state)
 
 /* --- what stays ---------------------------------------------------------------------------------------- */
 
-static int open_files(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	int n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
-}
-
-static int mapped_kernels(void)
-{
-	FILE *f = fopen("/proc/self/maps", "r");
-	char line[512];
-	int n = 0;
-
-	assert_non_null(f);
-	while (fgets(line, sizeof line, f))
-		n += strstr(line, "passmith-kernel") != NULL;
-	fclose(f);
-	return n;
-}
-
 static void modules_come_and_go_without_traces(void **state)
 {
-	int files = open_files(), maps = mapped_kernels();
+	int files = test_open_files(), maps = test_mappings("passmith-kernel");
 	PmStr other = PM_STR_INIT;
 	PmHostModule *m, *o;
 	float y[N];
@@ -359,8 +334,8 @@ static void modules_come_and_go_without_traces(void **state)
 		pm_host_unload(i % 2 ? m : o);
 		pm_host_unload(i % 2 ? o : m);
 	}
-	assert_int_equal(open_files(), files);
-	assert_int_equal(mapped_kernels(), maps);
+	assert_int_equal(test_open_files(), files);
+	assert_int_equal(test_mappings("passmith-kernel"), maps);
 	pm_str_release(&other);
 }
 

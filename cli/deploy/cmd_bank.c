@@ -5,13 +5,13 @@
 #include "app/bank/add.h"
 #include "app/bank/check.h"
 #include "app/bank/evidence.h"
+#include "app/report/put.h"
 #include "base/sys/io.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct Args {
 	const char *verb, *dir, *pass, *db, *record, *key, *tasks, *device, *above_text;
@@ -21,35 +21,16 @@ typedef struct Args {
 
 /* ---- add ---- */
 
-/* "A,B" as a list; owned, as are its texts. */
-typedef struct Words {
-	PM_VEC(char *) v;
-} Words;
-
-static void split_words(const char *text, Words *out)
-{
-	while (text && *text) {
-		size_t n = strcspn(text, ",");
-		PmStr s = PM_STR_INIT;
-
-		pm_str_addn(&s, text, n);
-		if (n)
-			PM_VEC_PUSH(&out->v, pm_str_detach(&s, NULL));
-		text += n + (text[n] == ',');
-		pm_str_release(&s);
-	}
-}
-
 static PmStatus find_evidence(const Args *a, const PmObject *object, cJSON *list, PmErr *err)
 {
-	Words tasks = { 0 };
+	PmStrList tasks = { 0 };
+	char *words = pm_args_words(a->tasks, &tasks);
 	PmBankQuery q = { .device = a->device };
 	PmDb *db = NULL;
 	PmStatus st = PM_OK;
 
-	split_words(a->tasks, &tasks);
-	q.task = (const char *const *)tasks.v.v;
-	q.n_tasks = tasks.v.n;
+	q.task = tasks.list.v;
+	q.n_tasks = tasks.list.n;
 	if (a->db)
 		st = pm_db_open(a->db, PM_DB_MUST_EXIST, &db, err);
 	if (!st && a->db)
@@ -57,9 +38,8 @@ static PmStatus find_evidence(const Args *a, const PmObject *object, cJSON *list
 	if (!st && a->record)
 		st = pm_bank_from_record(a->record, a->key, object, list, err);
 	pm_db_close(db);
-	for (size_t i = 0; i < tasks.v.n; i++)
-		free(tasks.v.v[i]);
-	PM_VEC_RELEASE(&tasks.v);
+	PM_VEC_RELEASE(&tasks.list);
+	free(words);
 	return st;
 }
 
@@ -165,22 +145,13 @@ static void add_row(Rows *rows, const PmBankEntry *e, const cJSON *piece)
 	r->last = at > r->last ? at : r->last;
 }
 
-static void date_of(int64_t at, char *out, size_t size)
-{
-	time_t t = (time_t)at;
-	struct tm tm;
-
-	if (!at || !gmtime_r(&t, &tm) || !strftime(out, size, "%Y-%m-%d", &tm))
-		snprintf(out, size, "-");
-}
-
 static void put_row(const Row *r, cJSON *list)
 {
 	double gain = r->n ? exp(r->sum / r->n) : NAN;
 	char date[32];
 	cJSON *j = cJSON_CreateObject();
 
-	date_of(r->last, date, sizeof date);
+	pm_put_date_text(r->last, date, sizeof date);
 	if (!pm_cli_json)
 		printf("  %-24s %6.3fx  %-24s %-9s %-10s  %s\n", pm_bank_name(r->e), gain, r->arch,
 		       r->measured ? "measured" : "modelled", date, r->tasks.s);

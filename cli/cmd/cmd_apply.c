@@ -113,8 +113,9 @@ static void put_text(const Args *args, const PmApply *a)
 	printf("%s: %lld places rewritten, %zu nodes became %zu\n", args->out, (long long)a->applied,
 	       a->regions.n_before, a->regions.n_after);
 	if (args->kernels)
-		printf("%s: %zu kernels of %zu sources compiled, %.1f MB\n", args->kernels,
-		       args->written.n_kernels, args->written.n_sources, (double)args->written.bytes / 1e6);
+		printf("%s: %zu kernel%s of %zu source%s compiled, %.1f MB\n", args->kernels,
+		       args->written.n_kernels, pm_plural(args->written.n_kernels), args->written.n_sources,
+		       pm_plural(args->written.n_sources), (double)args->written.bytes / 1e6);
 	if (!a->planned) {
 		printf("launches and bytes are not known: %s\n", a->why_not);
 		return;

@@ -45,11 +45,14 @@ static void put_json(const Args *a, const PmCastReport *r)
 
 static void put_text(const Args *a, const PmCastReport *r)
 {
-	printf("%s: %zu inputs, %zu weights and %zu results of %zu nodes are %s; %zu Cast nodes added\n",
-	       a->out, r->inputs, r->weights, r->results, r->nodes, pm_dtype_name(a->to), r->casts);
+	printf("%s: %zu input%s, %zu weight%s and %zu result%s of %zu node%s are %s; %zu Cast node%s added\n",
+	       a->out, r->inputs, pm_plural(r->inputs), r->weights, pm_plural(r->weights), r->results,
+	       pm_plural(r->results), r->nodes, pm_plural(r->nodes), pm_dtype_name(a->to), r->casts,
+	       pm_plural(r->casts));
 	for (int k = 1; k < PM_N_CAST_REASONS; k++)
 		if (r->kept[k] || r->kept_nodes[k])
-			printf("  %6zu values, %zu nodes stay: %s%s%s%s\n", r->kept[k], r->kept_nodes[k],
+			printf("  %6zu value%s, %zu node%s stay: %s%s%s%s\n", r->kept[k],
+			       pm_plural(r->kept[k]), r->kept_nodes[k], pm_plural(r->kept_nodes[k]),
 			       pm_cast_why(k), r->first[k] ? "; the first is '" : "",
 			       r->first[k] ? r->first[k] : "", r->first[k] ? "'" : "");
 }

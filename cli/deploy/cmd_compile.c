@@ -90,16 +90,18 @@ static void put_text(const Args *a, const PmCompiled *c)
 		for (size_t i = 0; k < a->shape.n && i < a->shape.v[k].n; i++)
 			printf("%s %s=%lld", i ? "," : "", a->shape.v[k].dim[i].name,
 			       (long long)a->shape.v[k].dim[i].size);
-		printf("%s: %lld fused nodes, %zu launches, %.2f MB of intermediates\n",
-		       a->shape.n ? "" : " of the model", (long long)s->applied, s->launches,
+		printf("%s: %lld fused node%s, %zu launch%s, %.2f MB of intermediates\n",
+		       a->shape.n ? "" : " of the model", (long long)s->applied,
+		       pm_plural((uint64_t)s->applied), s->launches, s->launches == 1 ? "" : "es",
 		       (double)s->arena / 1e6);
 	}
-	printf("%s: %.2f MB, %zu kernels, %zu constants of %.2f MB", a->out, (double)c->bytes / 1e6,
-	       c->n_units, c->n_constants, (double)(c->weight_bytes + c->external_bytes) / 1e6);
+	printf("%s: %.2f MB, %zu kernel%s, %zu constant%s of %.2f MB", a->out, (double)c->bytes / 1e6,
+	       c->n_units, pm_plural(c->n_units), c->n_constants, pm_plural(c->n_constants),
+	       (double)(c->weight_bytes + c->external_bytes) / 1e6);
 	if (c->n_made_up)
 		printf(", %zu of them made up", c->n_made_up);
 	if (a->tune)
-		printf(", %zu calls of libraries tuned", c->n_tuned);
+		printf(", %zu call%s of libraries tuned", c->n_tuned, pm_plural(c->n_tuned));
 	printf("\nsha256:%.16s\n", c->digest);
 }
 

@@ -15,7 +15,7 @@ GPT
 silu=$build/passes/silu.so
 pm apply "$tmp/two.gpt" --pass "$silu" -o "$tmp/k.onnx" --ort-kernels "$tmp/k.kernels"
 exits 0 "apply --ort-kernels"
-says "k.kernels: 1 kernels of 1 sources compiled, 0." "says what it compiled: two calls of one kernel"
+says "k.kernels: 1 kernel of 1 source compiled, 0." "says what it compiled: two calls of one kernel"
 name=$(grep -ao 'Kernel_[0-9a-f]\{16\}' "$tmp/k.onnx" | head -n 1)
 grep -aq "$name" "$tmp/k.kernels"
 tap "the file has the kernel by the name of the model's function"

@@ -167,8 +167,8 @@ while :; do
 	grep -q 'all shards are done' "$tmp/out" && break
 	rounds=$((rounds + 1))
 	[ $rounds -le 3 ] || bed_fail "after $rounds rounds of resume shards are missing: $("$passmith" cluster status "$plan")"
-	grep -q 'elements in [12] arrays are submitted' "$tmp/out"
-	tap "resume submits what is missing: $(grep -o '[0-9]* elements in' "$tmp/out")"
+	grep -Eq 'elements? in [12] arrays? (is|are) submitted' "$tmp/out"
+	tap "resume submits what is missing: $(grep -oE '[0-9]+ elements? in' "$tmp/out")"
 	bed_wait "the elements that resume submitted" over
 done
 [ $rounds -ge 1 ]

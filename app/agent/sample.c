@@ -29,11 +29,6 @@ cJSON *pm__event(const char *e)
 	return j;
 }
 
-static const cJSON *member(const cJSON *j, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(j, name);
-}
-
 /* ---- the trajectory ---- */
 
 /* Events are the truth; a step is told once, however often the process was killed between the two. */
@@ -47,7 +42,7 @@ static PmStatus record_message(PmSample *s, const cJSON *event, const cJSON *mes
 	PmRecordedMessage m = { .role = pm_json_str(message, "role", ""),
 				.content = pm_json_str(message, "content", NULL),
 				.reasoning = pm_json_str(event, "thoughts", NULL),
-				.tool_calls = member(message, "tool_calls"),
+				.tool_calls = pm_json_get(message, "tool_calls"),
 				.seconds = pm_json_num(event, "seconds", NAN),
 				.tokens_in = pm_json_i64(event, "tokens_in", -1),
 				.tokens_out = pm_json_i64(event, "tokens_out", -1),
@@ -61,9 +56,9 @@ static PmStatus record_tool(PmSample *s, const cJSON *event, PmErr *err)
 {
 	PmRecordedCall c = { .id = pm_json_str(event, "id", NULL),
 			     .tool = pm_json_str(event, "tool", ""),
-			     .args = member(event, "arguments"),
-			     .answer = member(event, "answer"),
-			     .is_error = cJSON_IsTrue(member(event, "is_error")),
+			     .args = pm_json_get(event, "arguments"),
+			     .answer = pm_json_get(event, "answer"),
+			     .is_error = cJSON_IsTrue(pm_json_get(event, "is_error")),
 			     .seconds = pm_json_num(event, "seconds", NAN) };
 
 	c.began = pm_json_num(event, "at", 0) - (isnan(c.seconds) ? 0 : c.seconds);
@@ -78,8 +73,8 @@ static PmStatus on_start(PmSample *s, const cJSON *e, PmErr *err)
 	PmStatus st = PM_OK;
 
 	cJSON_Delete(s->messages);
-	s->messages = cJSON_Duplicate(member(e, "messages"), 1);
-	s->text = cJSON_IsTrue(member(e, "text"));
+	s->messages = cJSON_Duplicate(pm_json_get(e, "messages"), 1);
+	s->text = cJSON_IsTrue(pm_json_get(e, "text"));
 	cJSON_ArrayForEach(m, s->messages)
 	{
 		st = st ? st : record_message(s, e, m, err);
@@ -89,7 +84,7 @@ static PmStatus on_start(PmSample *s, const cJSON *e, PmErr *err)
 
 static PmStatus on_reply(PmSample *s, const cJSON *e, PmErr *err)
 {
-	const cJSON *m = member(e, "message");
+	const cJSON *m = pm_json_get(e, "message");
 
 	cJSON_AddItemToArray(s->messages, cJSON_Duplicate(m, 1));
 	cJSON_Delete(s->actions);
@@ -119,17 +114,17 @@ static void take_files(PmSample *s, const cJSON *changes)
 
 static PmStatus on_tool(PmSample *s, const cJSON *e, PmErr *err)
 {
-	const cJSON *answer = member(e, "answer"), *action = cJSON_GetArrayItem(s->actions, s->n_done);
+	const cJSON *answer = pm_json_get(e, "answer"), *action = cJSON_GetArrayItem(s->actions, s->n_done);
 	const char *tool = pm_json_str(e, "tool", ""), *id = pm_json_str(e, "id", NULL);
 	const char *shown = pm_json_str(e, "shown", "");
 	cJSON *m;
 
-	take_files(s, member(e, "files"));
-	if (cJSON_IsTrue(member(e, "whole")) && !cJSON_IsTrue(member(e, "is_error"))) {
+	take_files(s, pm_json_get(e, "files"));
+	if (cJSON_IsTrue(pm_json_get(e, "whole")) && !cJSON_IsTrue(pm_json_get(e, "is_error"))) {
 		s->dirty = 0;
 		s->right = !strcmp(pm_json_str(answer, "verdict", ""), "OK");
 	}
-	if (!cJSON_IsTrue(member(e, "last")) && action) {
+	if (!cJSON_IsTrue(pm_json_get(e, "last")) && action) {
 		s->n_done++;
 		if (id) {
 			m = cJSON_CreateObject();
@@ -155,8 +150,8 @@ PmStatus pm__sample_apply(PmSample *s, const cJSON *e, PmErr *err)
 	if (!strcmp(name, "tool"))
 		return on_tool(s, e, err);
 	if (!strcmp(name, "message")) {
-		cJSON_AddItemToArray(s->messages, cJSON_Duplicate(member(e, "message"), 1));
-		return record_message(s, e, member(e, "message"), err);
+		cJSON_AddItemToArray(s->messages, cJSON_Duplicate(pm_json_get(e, "message"), 1));
+		return record_message(s, e, pm_json_get(e, "message"), err);
 	}
 	if (!strcmp(name, "end")) {
 		s->ended = 1;

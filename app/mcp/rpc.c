@@ -5,11 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static const cJSON *member(const cJSON *j, const char *key)
-{
-	return cJSON_GetObjectItemCaseSensitive(j, key);
-}
-
 /* Bytes of the sequence at s, 0 when it is not well formed: no overlong form, no surrogate, none above
  * U+10FFFF (RFC 3629). */
 static size_t sequence(const unsigned char *s, size_t n)
@@ -71,14 +66,14 @@ static int is_id(const cJSON *id)
 /* The members of a message; 0 when one is not as JSON-RPC has it. */
 static int members(PmRpc *r)
 {
-	const cJSON *version = member(r->message, "jsonrpc"), *method = member(r->message, "method"),
-		    *id = member(r->message, "id");
+	const cJSON *version = pm_json_get(r->message, "jsonrpc"),
+		    *method = pm_json_get(r->message, "method"), *id = pm_json_get(r->message, "id");
 
 	if (is_id(id))
 		r->id = id;
 	if (!cJSON_IsString(version) || strcmp(version->valuestring, "2.0") != 0)
 		return bad(r, PM_RPC_INVALID_REQUEST, "The member \"jsonrpc\" must be \"2.0\".");
-	if (!method && (member(r->message, "result") || member(r->message, "error"))) {
+	if (!method && (pm_json_get(r->message, "result") || pm_json_get(r->message, "error"))) {
 		r->kind = PM_RPC_RESPONSE;
 		return 1;
 	}
@@ -86,7 +81,7 @@ static int members(PmRpc *r)
 		return bad(r, PM_RPC_INVALID_REQUEST, "The member \"id\" must be a text or a whole number.");
 	if (!cJSON_IsString(method))
 		return bad(r, PM_RPC_INVALID_REQUEST, "The member \"method\" must be a text.");
-	r->params = member(r->message, "params");
+	r->params = pm_json_get(r->message, "params");
 	if (cJSON_IsNull(r->params))
 		r->params = NULL;
 	if (r->params && !cJSON_IsObject(r->params))

@@ -20,15 +20,10 @@ typedef struct Models {
 	size_t most;        /* bytes of the page behind which nothing is drawn */
 } Models;
 
-static const cJSON *member(const cJSON *j, const char *key)
-{
-	return cJSON_GetObjectItemCaseSensitive(j, key);
-}
-
 /* The name of a pass of a record. */
 static const char *pass_of(const cJSON *record, const cJSON *j)
 {
-	const cJSON *p = cJSON_GetArrayItem(member(record, "passes"), (int)pm_json_i64(j, "pass", -1));
+	const cJSON *p = cJSON_GetArrayItem(pm_json_get(record, "passes"), (int)pm_json_i64(j, "pass", -1));
 
 	return pm_json_str(p, "pass", "-");
 }
@@ -139,13 +134,13 @@ static double less(const cJSON *j, const char *before, const char *after)
 
 static void put_region(PmHtml *h, const cJSON *r, const cJSON *j)
 {
-	const cJSON *names = member(j, "names"), *first = cJSON_GetArrayItem(names, 0);
+	const cJSON *names = pm_json_get(j, "names"), *first = cJSON_GetArrayItem(names, 0);
 
 	open_row(h, cJSON_IsString(first) ? first->valuestring : "", 60);
 	put_cell(h, pass_of(r, j), 60);
 	put_cell(h, pm_json_str(j, "rule", ""), 60);
 	put_cell(h, pm_json_str(j, "kernel", ""), 60);
-	pm_put_num(h, "nodes", 0, (double)cJSON_GetArraySize(member(j, "nodes")));
+	pm_put_num(h, "nodes", 0, (double)cJSON_GetArraySize(pm_json_get(j, "nodes")));
 	pm_put_num(h, "us", 2, less(j, "modelled_seconds_before", "modelled_seconds_after") * 1e6);
 	pm_put_num(h, "mb", 3, less(j, "bytes_before", "bytes_after") * 1e-6);
 	pm_put_num(h, "launches", 0, less(j, "launches_before", "launches_after"));
@@ -168,7 +163,7 @@ static void put_region_heads(PmHtml *h)
 
 static void put_regions(const Models *m, const cJSON *r)
 {
-	const cJSON *list = member(r, "regions"), *j;
+	const cJSON *list = pm_json_get(r, "regions"), *j;
 	int n = cJSON_GetArraySize(list), k = 0;
 	Region *by = pm_xcalloc((size_t)n + 1, sizeof *by);
 
@@ -202,7 +197,7 @@ static void put_regions(const Models *m, const cJSON *r)
 
 static void put_ops(const Models *m, const cJSON *r)
 {
-	const cJSON *list = member(member(r, "outside"), "operators"), *j;
+	const cJSON *list = pm_json_get(pm_json_get(r, "outside"), "operators"), *j;
 	double all = pm_json_num(r, "modelled_seconds_after", NAN);
 	int k = 0, n = cJSON_GetArraySize(list);
 
@@ -286,10 +281,11 @@ static Why *sort_why(const cJSON *list, int n)
 
 static void put_why(const Models *m, const cJSON *r)
 {
-	const cJSON *list = member(member(r, "outside"), "why");
+	const cJSON *list = pm_json_get(pm_json_get(r, "outside"), "why");
 	int n = cJSON_GetArraySize(list);
 	Why *by;
-	int64_t more = pm_json_i64(member(r, "outside"), "left_out", 0) + (n > MOST_WHY ? n - MOST_WHY : 0);
+	int64_t more = pm_json_i64(pm_json_get(r, "outside"), "left_out", 0) +
+		       (n > MOST_WHY ? n - MOST_WHY : 0);
 
 	if (!n)
 		return;
@@ -321,7 +317,7 @@ static void put_legend(const Models *m, const cJSON *r)
 	int k = 0;
 
 	pm_html_el(m->h, PM_EL_ul);
-	cJSON_ArrayForEach(p, member(r, "passes"))
+	cJSON_ArrayForEach(p, pm_json_get(r, "passes"))
 	{
 		int64_t applied = pm_json_i64(p, "applied", 0);
 

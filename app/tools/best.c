@@ -9,22 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
-static const cJSON *member(const cJSON *o, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(o, name);
-}
-
 /* ---- what is compared ---- */
 
 static const char *kind_of(const cJSON *answer)
 {
-	return member(answer, "score") ? "score" : "speedup";
+	return pm_json_get(answer, "score") ? "score" : "speedup";
 }
 
 /* The score where there is one, else the speed of what is right; 0 = there is nothing to compare. */
 static double value_of(const cJSON *answer)
 {
-	if (member(answer, "score"))
+	if (pm_json_get(answer, "score"))
 		return pm_json_num(answer, "score", 0);
 	return strcmp(pm_json_str(answer, "verdict", ""), "OK") ? 0 : pm_json_num(answer, "speedup", 0);
 }
@@ -39,7 +34,7 @@ static void key_of(const cJSON *answer, PmStr *out)
 
 double pm__record_noise(const cJSON *rec)
 {
-	const cJSON *clock = member(rec, "clock");
+	const cJSON *clock = pm_json_get(rec, "clock");
 	double lo = pm_json_num(clock, "speedup_lo", 0), hi = pm_json_num(clock, "speedup_hi", 0);
 
 	return lo > 0 && hi > lo ? log(hi / lo) / 2 : 0;
@@ -129,7 +124,7 @@ void pm__best_compare(PmTools *t, const PmToolRun *r, const cJSON *records, cJSO
 	int change;
 
 	key_of(answer, &key);
-	best = member(t->best, key.s);
+	best = pm_json_get(t->best, key.s);
 	before = pm_json_num(best, "value", 0);
 	noise_before = pm_json_num(best, "noise", 0);
 	change = pm__best_change(before, noise_before, value, noise);
@@ -158,7 +153,7 @@ const char *pm__best_run(const PmTools *t, const cJSON *answer)
 	const char *run;
 
 	key_of(answer, &key);
-	run = pm_json_str(member(t->best, key.s), "run", "");
+	run = pm_json_str(pm_json_get(t->best, key.s), "run", "");
 	pm_str_release(&key);
 	return run;
 }
@@ -188,7 +183,7 @@ double pm__best_seconds(const PmTools *t, const PmToolRun *r)
 	double seconds;
 
 	key_of_seconds(r, &key);
-	seconds = pm_json_num(member(t->best, key.s), "seconds", 0);
+	seconds = pm_json_num(pm_json_get(t->best, key.s), "seconds", 0);
 	pm_str_release(&key);
 	return seconds;
 }

@@ -9,11 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const cJSON *member(const cJSON *o, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(o, name);
-}
-
 /* ---- whose fault ---- */
 
 static const char *blame_of(const char *verdict)
@@ -71,7 +66,7 @@ static void add_next(const PmToolRun *r, const char *verdict, const char *why, i
 
 static void add_verdict(const PmToolRun *r, const cJSON *report, const PmEvalSum *s, cJSON *j)
 {
-	const cJSON *hidden = member(report, "hidden");
+	const cJSON *hidden = pm_json_get(report, "hidden");
 	const char *of_hidden = pm_json_str(hidden, "verdict", "OK");
 	const char *verdict = s->wrong ? pm_json_str(s->wrong, "verdict", "") : of_hidden;
 	const char *why = s->wrong ? pm_json_str(s->wrong, "why", "") : pm_json_str(hidden, "why", "");
@@ -91,7 +86,8 @@ static void add_verdict(const PmToolRun *r, const cJSON *report, const PmEvalSum
 		cJSON_AddStringToObject(j, "failing_variant", "a hidden shape");
 	if (failure)
 		cJSON_AddItemToObject(j, "failure", failure);
-	if (r->whole && s->wrong && member(s->wrong, "explained")) /* a quick one is explained by its rules */
+	if (r->whole && s->wrong &&
+	    pm_json_get(s->wrong, "explained")) /* a quick one is explained by its rules */
 		pm__json_copy(j, s->wrong, "explained");
 }
 
@@ -135,8 +131,8 @@ static int has_text(const cJSON *list, const char *text)
 /* Classes of inputs in a list of their own, the rest as it is. */
 static void add_not_checked(const cJSON *rec, cJSON *j)
 {
-	const cJSON *u = member(rec, "not_checked"), *what,
-		    *looked_at = member(member(rec, "first_answer"), "inputs");
+	const cJSON *u = pm_json_get(rec, "not_checked"), *what,
+		    *looked_at = pm_json_get(pm_json_get(rec, "first_answer"), "inputs");
 	cJSON *classes, *rest;
 	char name[32];
 
@@ -146,7 +142,7 @@ static void add_not_checked(const cJSON *rec, cJSON *j)
 	}
 	classes = cJSON_CreateArray();
 	rest = cJSON_CreateArray();
-	cJSON_ArrayForEach(what, member(u, "what"))
+	cJSON_ArrayForEach(what, pm_json_get(u, "what"))
 	{
 		if (!is_class(what->valuestring, looked_at, name))
 			cJSON_AddItemToArray(rest, cJSON_Duplicate(what, 1));
@@ -175,7 +171,7 @@ static void add_ratio(cJSON *j, const char *name, double x)
 static void add_numbers(const PmTools *t, const PmToolRun *r, const cJSON *report, const PmEvalSum *s,
 			cJSON *j)
 {
-	const cJSON *first = member(report, "records")->child;
+	const cJSON *first = pm_json_get(report, "records")->child;
 
 	cJSON_AddNumberToObject(j, "variants", s->n);
 	cJSON_AddNumberToObject(j, "matched", pm_json_num(report, "matched", 0));
@@ -188,22 +184,22 @@ static void add_numbers(const PmTools *t, const PmToolRun *r, const cJSON *repor
 	}
 	if (s->n_speed)
 		cJSON_AddNumberToObject(j, "speedup", exp(s->log_speed / s->n_speed));
-	if (cJSON_IsNumber(member(report, "AS")))
+	if (cJSON_IsNumber(pm_json_get(report, "AS")))
 		cJSON_AddNumberToObject(j, "score", pm_json_num(report, "AS", 0));
-	if (cJSON_IsNumber(member(report, "fast_1")))
+	if (cJSON_IsNumber(pm_json_get(report, "fast_1")))
 		pm__json_copy(j, report, "fast_1");
 	pm__json_copy(j, report, "score_terms");
 	if (s->n > 1)
-		cJSON_AddItemToObject(j, "verdicts", pm__eval_verdicts(member(report, "records")));
+		cJSON_AddItemToObject(j, "verdicts", pm__eval_verdicts(pm_json_get(report, "records")));
 	if (s->slowest && s->n > 1)
 		cJSON_AddItemToObject(j, "slowest_variant", pm__eval_slowest(t, r, s));
-	if (cJSON_IsArray(member(report, "printed")))
+	if (cJSON_IsArray(pm_json_get(report, "printed")))
 		pm__json_copy(j, report, "printed");
 }
 
 cJSON *pm__eval_answer(PmTools *t, PmToolRun *r, const cJSON *report)
 {
-	const cJSON *records = member(report, "records");
+	const cJSON *records = pm_json_get(report, "records");
 	cJSON *j = cJSON_CreateObject();
 	PmStr looked_at = PM_STR_INIT;
 	PmEvalSum s;

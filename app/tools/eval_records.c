@@ -10,11 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const cJSON *member(const cJSON *o, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(o, name);
-}
-
 static int is_right(const cJSON *rec)
 {
 	return !strcmp(pm_json_str(rec, "verdict", ""), "OK");
@@ -48,10 +43,11 @@ static void add_roofline(const PmTools *t, const PmToolRun *r, const cJSON *rec,
 
 static void add_interval(const cJSON *rec, cJSON *j)
 {
-	const cJSON *clock = member(rec, "clock");
+	const cJSON *clock = pm_json_get(rec, "clock");
 	cJSON *list;
 
-	if (!cJSON_IsNumber(member(clock, "speedup_lo")) || !cJSON_IsNumber(member(clock, "speedup_hi")))
+	if (!cJSON_IsNumber(pm_json_get(clock, "speedup_lo")) ||
+	    !cJSON_IsNumber(pm_json_get(clock, "speedup_hi")))
 		return;
 	list = cJSON_AddArrayToObject(j, "speedup_interval");
 	cJSON_AddItemToArray(list, cJSON_CreateNumber(pm_json_num(clock, "speedup_lo", 0)));
@@ -74,7 +70,7 @@ static void add_speed(cJSON *j, const cJSON *rec)
 
 cJSON *pm__failure(const PmToolRun *r, const cJSON *rec)
 {
-	const cJSON *f = member(rec, "failure"), *bound = member(rec, "bound");
+	const cJSON *f = pm_json_get(rec, "failure"), *bound = pm_json_get(rec, "bound");
 	cJSON *j;
 
 	if (!f)
@@ -82,7 +78,7 @@ cJSON *pm__failure(const PmToolRun *r, const cJSON *rec)
 	j = cJSON_Duplicate(f, 1);
 	if (r->label.len)
 		cJSON_ReplaceItemInObject(j, "variant", cJSON_CreateString(r->label.s));
-	if (member(f, "output") && pm_json_num(bound, "max", 0) > 0) {
+	if (pm_json_get(f, "output") && pm_json_num(bound, "max", 0) > 0) {
 		cJSON_AddNumberToObject(j, "times_what_rounding_explains", pm_json_num(bound, "max", 0));
 		cJSON_AddNumberToObject(j, "rms_times_what_rounding_explains", pm_json_num(bound, "rms", 0));
 	}
@@ -197,13 +193,13 @@ static int is_same_failure(const cJSON *a, const cJSON *b)
 		return -1;
 	return !strcmp(x, y) && pm_json_num(a, "alternative", 0) == pm_json_num(b, "alternative", 0) &&
 	       !strcmp(pm_json_str(a, "judged_by", ""), pm_json_str(b, "judged_by", "")) &&
-	       !member(a, "timed_call") == !member(b, "timed_call");
+	       !pm_json_get(a, "timed_call") == !pm_json_get(b, "timed_call");
 }
 
 static int is_same(const cJSON *a, const cJSON *b)
 {
 	const char *verdict = pm_json_str(a, "verdict", "");
-	int failure = is_same_failure(member(a, "failure"), member(b, "failure"));
+	int failure = is_same_failure(pm_json_get(a, "failure"), pm_json_get(b, "failure"));
 
 	if (strcmp(verdict, pm_json_str(b, "verdict", "")) != 0)
 		return 0;

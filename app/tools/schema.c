@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const cJSON *member(const cJSON *o, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(o, name);
-}
-
 static const char *type_of(const cJSON *j)
 {
 	return cJSON_IsNull(j)                       ? "null"
@@ -105,7 +100,7 @@ static int check_enum(const cJSON *list, const cJSON *j, const char *where, PmSt
 static int check_limits(const cJSON *schema, const cJSON *j, double is, const char *least, const char *most,
 			const char *what, const char *where, PmStr *why)
 {
-	const cJSON *lo = member(schema, least), *hi = member(schema, most);
+	const cJSON *lo = pm_json_get(schema, least), *hi = pm_json_get(schema, most);
 
 	if (lo && is < lo->valuedouble) {
 		begin(j, where, why);
@@ -135,25 +130,25 @@ static int check_range(const cJSON *schema, const cJSON *j, const char *where, P
 
 static int check_members(const cJSON *schema, const cJSON *j, const char *where, unsigned flags, PmStr *why)
 {
-	const cJSON *listed = member(schema, "properties"), *more = member(schema, "additionalProperties"),
-		    *m;
+	const cJSON *listed = pm_json_get(schema, "properties"),
+		    *more = pm_json_get(schema, "additionalProperties"), *m;
 	int ok = 1;
 
-	cJSON_ArrayForEach(m, member(schema, "required"))
+	cJSON_ArrayForEach(m, pm_json_get(schema, "required"))
 	{
-		if (member(j, m->valuestring))
+		if (pm_json_get(j, m->valuestring))
 			continue;
 		pm_str_addf(why, "%s has no member %s; ", where, m->valuestring);
 		ok = 0;
 	}
 	cJSON_ArrayForEach(m, j)
 	{
-		const cJSON *s = member(listed, m->string);
+		const cJSON *s = pm_json_get(listed, m->string);
 		PmStr name = PM_STR_INIT;
 
 		pm_str_addf(&name, "%s.%s", where, m->string);
-		if (!s && (cJSON_IsFalse(more) ||
-			   ((flags & PM_SCHEMA_CLOSED) && listed && !more && !member(schema, "anyOf")))) {
+		if (!s && (cJSON_IsFalse(more) || ((flags & PM_SCHEMA_CLOSED) && listed && !more &&
+						   !pm_json_get(schema, "anyOf")))) {
 			pm_str_addf(why, "%s is not documented; ", name.s);
 			ok = 0;
 		}
@@ -167,8 +162,8 @@ static int check_members(const cJSON *schema, const cJSON *j, const char *where,
 
 int pm_schema_check(const cJSON *schema, const cJSON *j, const char *where, unsigned flags, PmStr *why)
 {
-	const cJSON *type = member(schema, "type"), *items = member(schema, "items"),
-		    *any = member(schema, "anyOf"), *s;
+	const cJSON *type = pm_json_get(schema, "type"), *items = pm_json_get(schema, "items"),
+		    *any = pm_json_get(schema, "anyOf"), *s;
 	PmStr reasons = PM_STR_INIT;
 	int ok = has_type(type, j), one = !any, i = 0;
 
@@ -178,7 +173,7 @@ int pm_schema_check(const cJSON *schema, const cJSON *j, const char *where, unsi
 		pm_str_add(why, "; ");
 		return 0;
 	}
-	ok = check_enum(member(schema, "enum"), j, where, why) && check_range(schema, j, where, why);
+	ok = check_enum(pm_json_get(schema, "enum"), j, where, why) && check_range(schema, j, where, why);
 	if (cJSON_IsObject(j))
 		ok &= check_members(schema, j, where, flags, why);
 	cJSON_ArrayForEach(s, j)

@@ -22,11 +22,6 @@ struct PmProtocolRecorder {
 	PM_VEC(Waiting) waiting;
 };
 
-static const cJSON *member(const cJSON *j, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(j, name);
-}
-
 PmProtocolRecorder *pm_protocol_recorder_new(const char *db, const char *workspace, const char *device)
 {
 	PmProtocolRecorder *r = pm_xcalloc(1, sizeof *r);
@@ -79,12 +74,12 @@ static PmRecorder *recorder_of(PmProtocolRecorder *r, double began)
 /* "name version" of initialize, or of the newer era's envelope. */
 static void note_client(PmProtocolRecorder *r, const cJSON *params)
 {
-	const cJSON *info = member(params, "clientInfo");
+	const cJSON *info = pm_json_get(params, "clientInfo");
 	const char *name;
 	PmStr s = PM_STR_INIT;
 
 	if (!info)
-		info = member(member(params, "_meta"), "io.modelcontextprotocol/clientInfo");
+		info = pm_json_get(pm_json_get(params, "_meta"), "io.modelcontextprotocol/clientInfo");
 	name = pm_json_str(info, "name", "");
 	if (!*name || r->client)
 		return;
@@ -134,12 +129,12 @@ static void put_prompt(PmProtocolRecorder *r, const Waiting *w, const cJSON *res
 {
 	const cJSON *m;
 
-	cJSON_ArrayForEach(m, member(result, "messages"))
+	cJSON_ArrayForEach(m, pm_json_get(result, "messages"))
 	{
 		PmRecordedMessage msg = { .role = strcmp(pm_json_str(m, "role", ""), "assistant")
 							  ? "user"
 							  : "assistant",
-					  .content = pm_json_str(member(m, "content"), "text", ""),
+					  .content = pm_json_str(pm_json_get(m, "content"), "text", ""),
 					  .began = w->began,
 					  .seconds = NAN,
 					  .tokens_in = -1,
@@ -156,8 +151,8 @@ static void put_prompt(PmProtocolRecorder *r, const Waiting *w, const cJSON *res
 
 static void put_result(PmProtocolRecorder *r, const Waiting *w, const cJSON *result, const cJSON *error)
 {
-	const cJSON *content = member(result, "structuredContent");
-	int is_error = error || cJSON_IsTrue(member(result, "isError"));
+	const cJSON *content = pm_json_get(result, "structuredContent");
+	int is_error = error || cJSON_IsTrue(pm_json_get(result, "isError"));
 	cJSON *made = NULL;
 
 	if (error) {
@@ -168,12 +163,13 @@ static void put_result(PmProtocolRecorder *r, const Waiting *w, const cJSON *res
 		cJSON_AddItemToObject(
 			made, "content",
 			cJSON_Duplicate(
-				member(result, strcmp(w->method, "tools/call") ? "contents" : "content"), 1));
+				pm_json_get(result, strcmp(w->method, "tools/call") ? "contents" : "content"),
+				1));
 	}
 	if (!error && strcmp(w->method, "prompts/get") == 0)
 		put_prompt(r, w, result);
 	else if (strcmp(w->method, "tools/call") == 0)
-		put_call(r, w, pm_json_str(w->params, "name", ""), member(w->params, "arguments"),
+		put_call(r, w, pm_json_str(w->params, "name", ""), pm_json_get(w->params, "arguments"),
 			 made ? made : content, is_error);
 	else
 		put_call(r, w, strcmp(w->method, "prompts/get") ? "read_resource" : "get_prompt", w->params,
@@ -192,7 +188,7 @@ static void fail(PmProtocolRecorder *r, size_t i, const char *why)
 
 static void cancelled(PmProtocolRecorder *r, const cJSON *params)
 {
-	size_t i = find(r, member(params, "requestId"));
+	size_t i = find(r, pm_json_get(params, "requestId"));
 
 	if (i == r->waiting.n)
 		return;
@@ -213,7 +209,7 @@ static void wait_for(PmProtocolRecorder *r, const cJSON *id, const char *method,
 void pm_protocol_recorder_message(PmProtocolRecorder *r, int from_client, const cJSON *message)
 {
 	const char *method = pm_json_str(message, "method", "");
-	const cJSON *id = member(message, "id"), *params = member(message, "params");
+	const cJSON *id = pm_json_get(message, "id"), *params = pm_json_get(message, "params");
 	size_t i;
 
 	if (from_client) {
@@ -227,7 +223,7 @@ void pm_protocol_recorder_message(PmProtocolRecorder *r, int from_client, const 
 	i = find(r, id);
 	if (*method || i == r->waiting.n)
 		return;
-	put_result(r, &r->waiting.v[i], member(message, "result"), member(message, "error"));
+	put_result(r, &r->waiting.v[i], pm_json_get(message, "result"), pm_json_get(message, "error"));
 	forget(r, i);
 }
 

@@ -181,16 +181,21 @@ void pm_json_print(const cJSON *j, int pretty, PmStr *out)
 	pm_str_addc(out, '\n');
 }
 
+const cJSON *pm_json_get(const cJSON *obj, const char *key)
+{
+	return cJSON_GetObjectItemCaseSensitive(obj, key);
+}
+
 const char *pm_json_str(const cJSON *obj, const char *key, const char *dflt)
 {
-	const cJSON *j = cJSON_GetObjectItemCaseSensitive(obj, key);
+	const cJSON *j = pm_json_get(obj, key);
 
 	return cJSON_IsString(j) && j->valuestring ? j->valuestring : dflt;
 }
 
 double pm_json_num(const cJSON *obj, const char *key, double dflt)
 {
-	const cJSON *j = cJSON_GetObjectItemCaseSensitive(obj, key);
+	const cJSON *j = pm_json_get(obj, key);
 	double v;
 
 	if (cJSON_IsRaw(j) && j->valuestring && pm_parse_f64(j->valuestring, &v))
@@ -200,7 +205,7 @@ double pm_json_num(const cJSON *obj, const char *key, double dflt)
 
 int64_t pm_json_i64(const cJSON *obj, const char *key, int64_t dflt)
 {
-	const cJSON *j = cJSON_GetObjectItemCaseSensitive(obj, key);
+	const cJSON *j = pm_json_get(obj, key);
 	int64_t v;
 
 	if ((cJSON_IsNumber(j) || cJSON_IsRaw(j)) && j->valuestring)

@@ -15,6 +15,8 @@ PmStatus pm_json_parse(const char *text, size_t n, cJSON **out, PmErr *err);
 /* Appends `j` as text ending in a newline. Numbers keep 17 digits; NaN and infinities become null.
  * pretty: 0 one line, 1 indented. */
 void pm_json_print(const cJSON *j, int pretty, PmStr *out);
+/* The member `key` of an object; NULL when it has none, or is no object. */
+const cJSON *pm_json_get(const cJSON *obj, const char *key);
 /* Member access with defaults for missing or mistyped members. */
 const char *pm_json_str(const cJSON *obj, const char *key, const char *dflt);
 double pm_json_num(const cJSON *obj, const char *key, double dflt);

@@ -81,11 +81,6 @@ PmStatus pm_shape_signature(const PmGraph *g, PmStr *out, const char *name[PM_TA
 	return st;
 }
 
-static const cJSON *member(const cJSON *j, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(j, name);
-}
-
 /* The place of symbol Sk in a rule's list, -1 when the rule does not have it. */
 static int place_of(const cJSON *symbols, size_t k)
 {
@@ -106,13 +101,13 @@ static int place_of(const cJSON *symbols, size_t k)
 static PmStatus take_row(const cJSON *rule, const char *label, const char *signature, size_t index,
 			 int64_t size[PM_TABLE_SYMBOLS], size_t n, PmErr *err)
 {
-	const cJSON *values = member(rule, "values"), *row = cJSON_GetArrayItem(values, (int)index);
+	const cJSON *values = pm_json_get(rule, "values"), *row = cJSON_GetArrayItem(values, (int)index);
 
 	if (index > INT32_MAX || !row)
 		return pm_err(err, PM_E_NOT_FOUND, "%s has %d rows for %.200s; there is no row %zu.", label,
 			      cJSON_GetArraySize(values), signature, index);
 	for (size_t k = 0; k < n; k++) {
-		int place = place_of(member(rule, "symbols"), k);
+		int place = place_of(pm_json_get(rule, "symbols"), k);
 		const cJSON *v = place < 0 ? NULL : cJSON_GetArrayItem(row, place);
 
 		if (!cJSON_IsNumber(v) || !(v->valuedouble >= 1 && v->valuedouble <= 1e15))
@@ -129,16 +124,16 @@ PmStatus pm_shape_table_find(const cJSON *table, const char *label, const char *
 {
 	const cJSON *t;
 
-	if (!cJSON_IsArray(member(table, "tables")))
+	if (!cJSON_IsArray(pm_json_get(table, "tables")))
 		return pm_err(err, PM_E_INVALID, "%s has no list called \"tables\"; give a table of shapes.",
 			      label);
-	cJSON_ArrayForEach(t, member(table, "tables"))
+	cJSON_ArrayForEach(t, pm_json_get(table, "tables"))
 	{
-		const cJSON *name = member(member(t, "signatures"), signature), *rule;
+		const cJSON *name = pm_json_get(pm_json_get(t, "signatures"), signature), *rule;
 
 		if (!name)
 			continue;
-		rule = cJSON_IsString(name) ? member(member(t, "rules"), name->valuestring) : NULL;
+		rule = cJSON_IsString(name) ? pm_json_get(pm_json_get(t, "rules"), name->valuestring) : NULL;
 		if (!rule)
 			return pm_err(err, PM_E_INVALID, "%s names a rule for %.200s that it does not have.",
 				      label, signature);

@@ -76,11 +76,6 @@ static void teardown(Place *p)
 	pm_str_release(&p->db);
 }
 
-static const cJSON *member(const cJSON *j, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(j, name);
-}
-
 static void is_text(const cJSON *j, const char *name, const char *text)
 {
 	assert_string_equal(pm_json_str(j, name, "(none)"), text);
@@ -97,28 +92,28 @@ static void each_graph_is_explained(void **state)
 	j = pm_test_finished(&p.s, pm_test_call(&p.s, "explain", "{'pass':'p.c','task':'mixed'}"));
 	is_text(j, "verdict", "NO_MATCH");
 	is_text(j, "variant", "1 (a label)");
-	assert_null(member(j, "rules"));
-	assert_int_equal(cJSON_GetArraySize(member(j, "graphs")), 2);
+	assert_null(pm_json_get(j, "rules"));
+	assert_int_equal(cJSON_GetArraySize(pm_json_get(j, "graphs")), 2);
 	assert_non_null(strstr(pm_json_str(j, "looked_at", ""), "it has 2"));
-	x = member(j, "graphs")->child; /* the worst */
+	x = pm_json_get(j, "graphs")->child; /* the worst */
 	assert_int_equal(pm_json_i64(x, "graph", -1), 1);
 	is_text(x, "variants", "1-2");
 	is_text(x, "verdict", "NO_MATCH");
-	assert_int_equal(pm_json_i64(member(x, "rules")->child, "roots", -1), 0);
+	assert_int_equal(pm_json_i64(pm_json_get(x, "rules")->child, "roots", -1), 0);
 	x = x->next;
 	assert_int_equal(pm_json_i64(x, "graph", -1), 0);
 	is_text(x, "variants", "0");
 	is_text(x, "variant", "0 (a label)");
 	is_text(x, "verdict", "OK");
-	assert_int_equal(pm_json_i64(member(x, "rules")->child, "applied", 0), 1);
+	assert_int_equal(pm_json_i64(pm_json_get(x, "rules")->child, "applied", 0), 1);
 	cJSON_Delete(j);
 	/* A variant that is named is the only one. */
 	j = pm_test_finished(&p.s,
 			     pm_test_call(&p.s, "explain", "{'pass':'p.c','task':'mixed','variant':0}"));
 	is_text(j, "verdict", "OK");
-	assert_null(member(j, "graphs"));
-	assert_null(member(j, "looked_at"));
-	assert_int_equal(pm_json_i64(member(j, "rules")->child, "applied", 0), 1);
+	assert_null(pm_json_get(j, "graphs"));
+	assert_null(pm_json_get(j, "looked_at"));
+	assert_int_equal(pm_json_i64(pm_json_get(j, "rules")->child, "applied", 0), 1);
 	cJSON_Delete(j);
 	teardown(&p);
 }
@@ -143,7 +138,7 @@ static void a_quick_evaluation_says_which_graphs_it_has_not_seen(void **state)
 	cJSON_Delete(j);
 	j = pm_test_finished(&p.s,
 			     pm_test_call(&p.s, "evaluate", "{'pass':'p.c','task':'mixed','variant':0}"));
-	assert_null(member(j, "looked_at"));
+	assert_null(pm_json_get(j, "looked_at"));
 	cJSON_Delete(j);
 	teardown(&p);
 }

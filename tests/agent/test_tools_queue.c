@@ -26,11 +26,6 @@ static void has(const char *text, const char *part)
 		fail_msg("\"%s\" is not in: %s", part, text ? text : "(nothing)");
 }
 
-static const cJSON *member(const cJSON *j, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(j, name);
-}
-
 /* ---- two tasks of four variants ---- */
 
 typedef struct Place {
@@ -296,7 +291,7 @@ static cJSON *partly(Place *p, const char *handle)
 		cJSON *j = run_of(p, handle, 0);
 
 		assert_string_equal(pm_json_str(j, "state", ""), "running");
-		if (pm_json_num(member(j, "so_far"), "variants", 0) >= N_VARIANTS - 1)
+		if (pm_json_num(pm_json_get(j, "so_far"), "variants", 0) >= N_VARIANTS - 1)
 			return j;
 		cJSON_Delete(j);
 		poll(NULL, 0, 20);
@@ -305,14 +300,14 @@ static cJSON *partly(Place *p, const char *handle)
 
 static void check_so_far(const cJSON *j)
 {
-	const cJSON *far = member(j, "so_far"), *first = member(far, "first_failing");
+	const cJSON *far = pm_json_get(j, "so_far"), *first = pm_json_get(far, "first_failing");
 
 	assert_int_equal(pm_json_i64(far, "variants", 0), N_VARIANTS - 1);
 	assert_int_equal(pm_json_i64(far, "of", 0), N_VARIANTS);
-	assert_int_equal(cJSON_GetArraySize(member(far, "verdicts")), 2);
+	assert_int_equal(cJSON_GetArraySize(pm_json_get(far, "verdicts")), 2);
 	assert_string_equal(pm_json_str(first, "verdict", ""), "INCORRECT");
 	assert_int_equal(pm_json_i64(first, "number", -1), 1);
-	assert_true(cJSON_IsObject(member(member(first, "failure"), "first")));
+	assert_true(cJSON_IsObject(pm_json_get(pm_json_get(first, "failure"), "first")));
 	has(pm_json_str(first, "next", ""), "formula");
 	has(pm_json_str(j, "progress", ""), "3 of 4 variants are judged (2 OK, 1 INCORRECT)");
 }
@@ -358,7 +353,7 @@ static void what_is_finished_is_told_before_the_end(void **state)
 	j = run_of(&p, "r1", 0);
 	assert_string_equal(pm_json_str(j, "state", ""), "cancelled");
 	check_so_far(j);
-	assert_null(member(j, "seconds_left"));
+	assert_null(pm_json_get(j, "seconds_left"));
 	cJSON_Delete(j);
 	/* In a later session, and when the first had no time to say anything. */
 	pm_test_tools_again(&p.s, -1);
@@ -374,8 +369,8 @@ static void what_is_finished_is_told_before_the_end(void **state)
 	/* Where its GPU was left, the pass began again on another one. */
 	begin_again(&p, "r1");
 	j = run_of(&p, "r1", 0);
-	assert_int_equal(pm_json_i64(member(j, "so_far"), "variants", 0), 1);
-	assert_int_equal(pm_json_i64(member(j, "so_far"), "of", 0), N_VARIANTS);
+	assert_int_equal(pm_json_i64(pm_json_get(j, "so_far"), "variants", 0), 1);
+	assert_int_equal(pm_json_i64(pm_json_get(j, "so_far"), "of", 0), N_VARIANTS);
 	cJSON_Delete(j);
 	pm_str_release(&path);
 	teardown(&p);
@@ -395,22 +390,22 @@ static void each_thing_is_said_once(void **state)
 	j = pm_test_finished(&p.s,
 			     pm_test_call(&p.s, "evaluate", "{'pass':'p.c','task':'rms','level':'full'}"));
 	assert_string_equal(pm_json_str(j, "verdict", ""), "INCORRECT");
-	assert_int_equal(cJSON_GetArraySize(member(j, "records")), 2);
-	rec = member(j, "records")->child;
+	assert_int_equal(cJSON_GetArraySize(pm_json_get(j, "records")), 2);
+	rec = pm_json_get(j, "records")->child;
 	assert_string_equal(pm_json_str(rec, "verdict", ""), "INCORRECT");
 	assert_string_equal(pm_json_str(rec, "variants", ""), "1, 3");
 	assert_int_equal(pm_json_i64(rec, "number", -1), 1);
 	rec = rec->next;
 	assert_string_equal(pm_json_str(rec, "verdict", ""), "OK");
 	assert_string_equal(pm_json_str(rec, "variants", ""), "0, 2");
-	assert_null(member(rec, "baseline_launches"));
-	rec = member(j, "slowest_variant");
+	assert_null(pm_json_get(rec, "baseline_launches"));
+	rec = pm_json_get(j, "slowest_variant");
 	assert_string_equal(pm_json_str(rec, "verdict", ""), "OK");
 	assert_int_equal(pm_json_i64(rec, "baseline_launches", 0), 7);
 	assert_string_equal(pm_json_str(j, "all_records", ""), "passmith://run/r1");
 	/* What is documented arrives. */
 	assert_true(pm_json_num(j, "score", 0) > 0);
-	assert_true(pm_json_num(member(j, "score_terms")->child, "gain", 0) > 0);
+	assert_true(pm_json_num(pm_json_get(j, "score_terms")->child, "gain", 0) > 0);
 	assert_int_equal(pm_json_i64(j, "steps_remaining", -1), 2);
 	cJSON_Delete(j);
 	teardown(&p);
@@ -429,27 +424,27 @@ static void the_best_is_of_the_same(void **state)
 						"{'pass':'p.c','task':'rms','level':'full','variant':3}"));
 	assert_string_equal(pm_json_str(j, "verdict", ""), "OK");
 	assert_string_equal(pm_json_str(j, "of", ""), "task 1, variant 3");
-	assert_null(member(j, "score"));
-	assert_int_equal(pm_json_i64(member(j, "records")->child, "number", -1), 3);
+	assert_null(pm_json_get(j, "score"));
+	assert_int_equal(pm_json_i64(pm_json_get(j, "records")->child, "number", -1), 3);
 	cJSON_Delete(j);
 	for (int i = 0; i < 2; i++) {
 		const cJSON *best;
 
 		j = pm_test_finished(
 			&p.s, pm_test_call(&p.s, "evaluate", "{'pass':'p.c','task':'rms','level':'full'}"));
-		best = member(j, "best_so_far");
+		best = pm_json_get(j, "best_so_far");
 		assert_int_equal(best != NULL, i); /* that of the variant is another thing's */
 		if (best) {
 			assert_string_equal(pm_json_str(best, "run", ""), "r2");
 			assert_string_equal(pm_json_str(best, "number", ""), "score");
 			assert_string_equal(pm_json_str(best, "this_is", ""), "same");
-			assert_true(cJSON_IsFalse(member(best, "this_is_better")));
+			assert_true(cJSON_IsFalse(pm_json_get(best, "this_is_better")));
 		}
 		cJSON_Delete(j);
 	}
 	j = pm_test_call(&p.s, "compare", "{'run':'r3'}");
 	has(pm_json_str(j, "summary", ""), "the same");
-	assert_null(member(j, "variants")->child);
+	assert_null(pm_json_get(j, "variants")->child);
 	cJSON_Delete(j);
 	j = pm_test_call(&p.s, "compare", "{'run':'r3','with':'r1'}");
 	has(pm_json_str(j, "summary", ""), "cannot be compared");
@@ -473,7 +468,7 @@ static void what_is_at_its_roofline_has_nothing_left(void **state)
 		pm_json_str(j, "next", ""),
 		"every variant is at its roofline in the model: nothing is left there; submit (it is "
 		"judged anew then, with other inputs and hidden shapes).");
-	assert_int_equal(cJSON_GetArraySize(member(j, "score_terms")), 0);
+	assert_int_equal(cJSON_GetArraySize(pm_json_get(j, "score_terms")), 0);
 	pm_path_join(p.s.folder.s, ".runs/r1.json", &path);
 	assert_int_equal(pm_read_file(path.s, 0, &file, NULL), PM_OK);
 	has(file.s, "the slowest variant"); /* the report has it */
@@ -495,10 +490,11 @@ static void a_quick_answer_says_what_it_has_not_seen(void **state)
 	setup(&p, -1);
 	pm_test_write_rms(&p.s, "p.c", NULL, NULL);
 	j = pm_test_finished(&p.s, pm_test_call(&p.s, "evaluate", "{'pass':'p.c','model':'g.gpt'}"));
-	cJSON_ArrayForEach(m, member(j, "classes_not_looked_at")) n += strcmp(m->valuestring, "normal") != 0;
-	assert_int_equal(n, cJSON_GetArraySize(member(j, "classes_not_looked_at")));
+	cJSON_ArrayForEach(m, pm_json_get(j, "classes_not_looked_at"))
+		n += strcmp(m->valuestring, "normal") != 0;
+	assert_int_equal(n, cJSON_GetArraySize(pm_json_get(j, "classes_not_looked_at")));
 	assert_true(n > 3);
-	cJSON_ArrayForEach(m, member(member(j, "not_checked"), "what"))
+	cJSON_ArrayForEach(m, pm_json_get(pm_json_get(j, "not_checked"), "what"))
 	{
 		if (!strncmp(m->valuestring, "inputs ", 7) && !strstr(m->valuestring, "edited"))
 			fail_msg("%s", m->valuestring);
@@ -572,17 +568,17 @@ static void what_is_submitted_has_a_place_when_it_has_ended(void **state)
 	j = pm_test_finished(&p.s, run_of(&p, "r3", 60));
 	assert_string_equal(pm_json_str(j, "verdict", ""), "OK");
 	has(pm_json_str(j, "note", ""), "anew");
-	assert_true(cJSON_IsObject(member(j, "best_so_far")));
-	assert_null(member(member(j, "best_so_far"), "this_is"));
-	assert_null(member(member(j, "best_so_far"), "this_is_better"));
+	assert_true(cJSON_IsObject(pm_json_get(j, "best_so_far")));
+	assert_null(pm_json_get(pm_json_get(j, "best_so_far"), "this_is"));
+	assert_null(pm_json_get(pm_json_get(j, "best_so_far"), "this_is_better"));
 	cJSON_Delete(j);
 	j = pm_test_call(&p.s, "compare", "{'run':'r3','with':'r3'}");
 	has(pm_json_str(j, "summary", ""), "r3 is compared with itself");
 	cJSON_Delete(j);
 	j = pm_test_call(&p.s, "leaderboard", "{}");
-	assert_int_equal(cJSON_GetArraySize(member(j, "rows")), 1);
-	assert_int_equal(pm_json_i64(member(j, "rows")->child, "task", 0), 1);
-	assert_string_equal(pm_json_str(member(j, "rows")->child, "pass", ""), "p.so");
+	assert_int_equal(cJSON_GetArraySize(pm_json_get(j, "rows")), 1);
+	assert_int_equal(pm_json_i64(pm_json_get(j, "rows")->child, "task", 0), 1);
+	assert_string_equal(pm_json_str(pm_json_get(j, "rows")->child, "pass", ""), "p.so");
 	assert_int_equal(pm_json_i64(j, "unfinished", 0), 1);
 	cJSON_Delete(j);
 	teardown(&p);

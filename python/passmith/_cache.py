@@ -3,7 +3,8 @@
 
 KEY.pmz is a package, and KEY.json says which of its outputs is where among the graph's results. The key is a hash of
 the graph as text, the types and sizes of its tensors, the values of its other arguments, the device's architecture,
-the versions of the exporters, and the contents of the program and the passes.
+the versions of the exporters, and the contents of the program and the passes. When a package is added and all together
+are larger than the option cache_bytes, those that were opened longest ago are removed.
 """
 import contextlib
 import functools
@@ -83,6 +84,25 @@ def key(gm, args, arch, passes):
     return hashlib.sha256("\0".join(said).encode()).hexdigest()
 
 
+def _trim(where, most, newest):
+    """Removes packages, those opened longest ago first, until all have at most so many bytes; never the newest."""
+    kept = []
+    for entry in os.scandir(where):
+        if entry.name.endswith(".pmz") and not entry.name.startswith("."):
+            with contextlib.suppress(FileNotFoundError):  # another process may be at it, too
+                s = entry.stat()
+                kept.append((s.st_mtime_ns, s.st_size, entry.path))
+    total = sum(size for _, size, _ in kept)
+    for _, size, path in sorted(kept):
+        if total <= most:
+            break
+        if path != newest:
+            total -= size
+            for end in (".json", ".pmz"):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(path[:-len(".pmz")] + end)
+
+
 def package(gm, args, arch, device, options):
     """The graph as an opened package, what is where among its results, and whether it was on disk."""
     passes = os.fspath(options["passes"] or _find.passes())
@@ -93,7 +113,9 @@ def package(gm, args, arch, device, options):
         with contextlib.suppress(OSError, ValueError, KeyError, Error):  # made again when it is damaged
             with open(path + ".json", encoding="utf-8") as f:
                 outputs = json.load(f)["outputs"]
-            return load(path + ".pmz", device, options["graph"]), outputs, True
+            model = load(path + ".pmz", device, options["graph"])
+            os.utime(path + ".pmz")
+            return model, outputs, True
     os.makedirs(where, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="passmith-") as work:
         why = _export.missing()
@@ -109,6 +131,7 @@ def package(gm, args, arch, device, options):
                     json.dump({"outputs": outputs, "graph": gm.code}, f)
                 os.replace(made + ".json", path + ".json")
                 os.replace(made + ".pmz", path + ".pmz")
+                _trim(where, options["cache_bytes"], path + ".pmz")
         finally:
             for end in (".pmz", ".json"):
                 with contextlib.suppress(FileNotFoundError):

@@ -21,6 +21,7 @@ DEFAULTS = {
     "passes": None,  # a folder of passes; None: those beside the program
     "limit": 8,      # packages for each graph of open sizes: one for each of the sizes that were seen
     "cache": None,   # a folder for packages; None: the cache of Passmith
+    "cache_bytes": 10 << 30,  # of all packages there; beyond it those opened longest ago are removed
     "graph": False,  # run as CUDA graphs
 }
 

@@ -176,6 +176,28 @@ def cached():
 
 
 @case
+def cache_is_bounded():
+    """Packages opened longest ago go when all are larger than allowed; the newest stays, however large it is."""
+    where = os.path.join(FOLDER, "bounded")
+
+    def make(n, most):
+        return same(MLP(), torch.randn(n, 16), cache=where, cache_bytes=most)["cached"]
+
+    def kept():
+        return sum(name.endswith(".pmz") for name in os.listdir(os.path.join(where, "torch")))
+
+    make(3, 1 << 30)
+    size = sum(e.stat().st_size for e in os.scandir(os.path.join(where, "torch")) if e.name.endswith(".pmz"))
+    make(4, 1 << 30)
+    assert kept() == 2
+    assert make(3, 1 << 30) == 1  # opened last now
+    make(5, 2 * size + size // 2)
+    assert kept() == 2
+    assert make(3, 1 << 30) == 1 and make(5, 1 << 30) == 1 and make(4, 1) == 0
+    assert kept() == 1 and len(os.listdir(os.path.join(where, "torch"))) == 2
+
+
+@case
 def weights_change():
     """Weights that change between calls count at once."""
     model = MLP()

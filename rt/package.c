@@ -336,6 +336,9 @@ static PmStatus check_shapes(Check *c)
 		for (uint32_t k = 0; k < s->n_steps && !st; k++)
 			st = check_step(c, s, step++, &arg);
 	}
+	/* Devices go over all steps when they load kernels. */
+	if (!st && (buffer != p->n_buffer || step != p->n_step || arg != p->n_arg))
+		return bad_section(c, PM_RTF_SHAPES, "leaves out buffers, steps or arguments");
 	return st;
 }
 

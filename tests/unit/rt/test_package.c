@@ -183,6 +183,9 @@ static const Wrong wrong[] = {
 	W(SHAPE, 0, first_buffer, 1, "SHAPES has buffers or steps that are not there"),
 	W(SHAPE, 1, n_buffers, 5, "SHAPES has buffers or steps that are not there"),
 	W(SHAPE, 1, n_steps, 3, "SHAPES has buffers or steps that are not there"),
+	/* Nothing would have looked at the steps behind those of the last shape. */
+	W(SHAPE, 1, n_steps, 1, "SHAPES leaves out buffers, steps or arguments"),
+	W(SHAPE, 1, n_steps, 0, "SHAPES leaves out buffers, steps or arguments"),
 	W(SHAPE, 0, arena, 0, "BUFFERS lies outside of the arena"),
 	W(SHAPE, 0, arena, UINT64_MAX, "SHAPES has buffers or steps that are not there"),
 	W(BUFFER, 0, place, 4, "BUFFERS lies nowhere"),

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define XX(name, parameters)                                                                                 \
@@ -53,6 +54,7 @@ typedef struct Module {
 typedef struct Launch {
 	struct Launch *next;
 	const Function *f;
+	void (*host)(void *arg); /* of a library, with what is in value[]; NULL: f is launched */
 	unsigned grid[3], block[3], smem;
 	uint64_t value[MAX_ARGS];
 } Launch;
@@ -72,6 +74,12 @@ static char the_context;
 static int no_updates;
 static _Thread_local void *stack[MAX_DEPTH];
 static _Thread_local int depth;
+
+static int manner[EMU_CUDA_N_MANNERS];
+static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t capture_over = PTHREAD_COND_INITIALIZER;
+static int captures;                  /* that are open, of all threads */
+static _Thread_local int my_captures; /* of this one */
 
 static void count(int what, long n)
 {
@@ -95,9 +103,50 @@ __attribute__((visibility("default"))) void emu_cuda_refuse_updates(int on)
 	no_updates = on;
 }
 
+__attribute__((visibility("default"))) void emu_cuda_behave(int how, int on)
+{
+	manner[how] = on;
+}
+
+/* What every call of the context does. 0 when it is not current. */
 static int current(void)
 {
+	count(EMU_CUDA_CALLS, 1);
+	if (manner[EMU_CUDA_SLOW]) {
+		pthread_mutex_lock(&context_lock);
+		pthread_mutex_unlock(&context_lock);
+	}
 	return depth && stack[depth - 1] == &the_context;
+}
+
+/* Nobody else's call returns meanwhile. */
+static void take_long(void)
+{
+	const struct timespec nap = { 0, 20000000 };
+
+	if (!manner[EMU_CUDA_SLOW])
+		return;
+	pthread_mutex_lock(&context_lock);
+	nanosleep(&nap, NULL);
+	pthread_mutex_unlock(&context_lock);
+}
+
+/* Until no other thread captures. */
+static void wait_for_captures(void)
+{
+	pthread_mutex_lock(&lock);
+	while (manner[EMU_CUDA_CAPTURES_HOLD] && captures > my_captures)
+		pthread_cond_wait(&capture_over, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
+static void count_captures(int more)
+{
+	pthread_mutex_lock(&lock);
+	captures += more;
+	my_captures += more;
+	pthread_cond_broadcast(&capture_over);
+	pthread_mutex_unlock(&lock);
 }
 
 #define NEED_CONTEXT()                                                                                       \
@@ -243,6 +292,8 @@ XX(cuModuleLoadData, (void **out, const void *image))
 	Module *m = calloc(1, sizeof *m);
 
 	NEED_CONTEXT();
+	wait_for_captures();
+	take_long();
 	if (!n || !m || pm_host_load(image, n, "an image", &m->host, NULL) ||
 	    !(m->so = open_tables(image, n))) {
 		free(m);
@@ -250,6 +301,7 @@ XX(cuModuleLoadData, (void **out, const void *image))
 	}
 	*out = m;
 	count(EMU_CUDA_MODULES, 1);
+	count(EMU_CUDA_LOADS, 1);
 	return 0;
 }
 
@@ -317,6 +369,7 @@ XX(cuMemAlloc_v2, (Ptr * out, size_t bytes))
 	int i = 0;
 
 	NEED_CONTEXT();
+	wait_for_captures();
 	if (bytes > (size_t)1 << 40)
 		return NO_MEMORY;
 	p = aligned_alloc(256, (bytes + 255) / 256 * 256);
@@ -329,6 +382,7 @@ XX(cuMemAlloc_v2, (Ptr * out, size_t bytes))
 	piece[i] = (Ptr)(size_t)p;
 	pthread_mutex_unlock(&lock);
 	count(EMU_CUDA_MEMORY, 1);
+	count(EMU_CUDA_ALLOCS, 1);
 	*out = (Ptr)(size_t)p;
 	return 0;
 }
@@ -338,6 +392,7 @@ XX(cuMemFree_v2, (Ptr p))
 	int i = 0;
 
 	NEED_CONTEXT();
+	wait_for_captures();
 	pthread_mutex_lock(&lock);
 	while (i < MAX_PIECES && piece[i] != p)
 		i++;
@@ -358,6 +413,7 @@ static int copy(void *to, const void *from, size_t n, const Stream *s)
 		return INVALID_CONTEXT;
 	if (s && s->captured)
 		return NOT_SUPPORTED;
+	wait_for_captures();
 	memmove(to, from, n);
 	count(EMU_CUDA_COPIES, 1);
 	return 0;
@@ -383,14 +439,18 @@ XX(cuMemcpyDtoDAsync_v2, (Ptr to, Ptr from, size_t n, void *s))
 static int run(const Launch *l)
 {
 	void *args[MAX_ARGS];
-	PmHostLaunch h = { .entry = l->f->entry->name,
-			   .grid = { l->grid[0], l->grid[1], l->grid[2] },
+	PmHostLaunch h = { .grid = { l->grid[0], l->grid[1], l->grid[2] },
 			   .block = { l->block[0], l->block[1], l->block[2] },
 			   .smem = l->smem,
-			   .args = args,
-			   .kinds = l->f->entry->kind,
-			   .n_args = l->f->entry->n_params };
+			   .args = args };
 
+	if (l->host) {
+		l->host((void *)(size_t)l->value);
+		return 0;
+	}
+	h.entry = l->f->entry->name;
+	h.kinds = l->f->entry->kind;
+	h.n_args = l->f->entry->n_params;
 	for (int i = 0; i < l->f->entry->n_params; i++)
 		args[i] = (void *)(size_t)&l->value[i];
 	return pm_host_launch(l->f->m->host, &h, NULL) ? LAUNCH_FAILED : 0;
@@ -416,23 +476,11 @@ static int describe(Launch *l, Function *f, void **params)
 	return 1;
 }
 
-XX(cuLaunchKernel, (void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-		    unsigned smem, void *stream, void **params, void **extra))
+/* Takes the launch. */
+static int enqueue(Stream *s, Launch *l)
 {
-	Stream *s = stream;
-	Launch *l;
 	int rc;
 
-	(void)extra;
-	NEED_CONTEXT();
-	l = calloc(1, sizeof *l);
-	if (!l)
-		return NO_MEMORY;
-	*l = (Launch){ .grid = { gx, gy, gz }, .block = { bx, by, bz }, .smem = smem };
-	if (!describe(l, f, params)) {
-		free(l);
-		return INVALID_VALUE;
-	}
 	if (s && s->captured) {
 		*(s->captured->last ? &s->captured->last->next : &s->captured->first) = l;
 		s->captured->last = l;
@@ -443,6 +491,41 @@ XX(cuLaunchKernel, (void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
 	free(l);
 	count(EMU_CUDA_LAUNCHES, 1);
 	return rc;
+}
+
+XX(cuLaunchKernel, (void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+		    unsigned smem, void *stream, void **params, void **extra))
+{
+	Stream *s = stream;
+	Launch *l;
+	(void)extra;
+	NEED_CONTEXT();
+	l = calloc(1, sizeof *l);
+	if (!l)
+		return NO_MEMORY;
+	*l = (Launch){ .grid = { gx, gy, gz }, .block = { bx, by, bz }, .smem = smem };
+	if (!describe(l, f, params)) {
+		free(l);
+		return INVALID_VALUE;
+	}
+	return enqueue(s, l);
+}
+
+__attribute__((visibility("default"))) int emu_cuda_enqueue(void *stream, void (*f)(void *arg),
+							    const void *arg, unsigned long n)
+{
+	Launch *l;
+
+	NEED_CONTEXT();
+	wait_for_captures();
+	l = calloc(1, sizeof *l);
+	if (!l || n > 256) {
+		free(l);
+		return INVALID_VALUE;
+	}
+	l->host = f;
+	memcpy(l->value, arg, n);
+	return enqueue(stream, l);
 }
 
 /* ---- streams and graphs ---- */
@@ -468,6 +551,7 @@ XX(cuStreamSynchronize, (void *s))
 {
 	(void)s;
 	NEED_CONTEXT();
+	wait_for_captures();
 	count(EMU_CUDA_WAITS, 1);
 	return 0;
 }
@@ -488,7 +572,10 @@ XX(cuStreamBeginCapture_v2, (void *stream, int mode))
 	if (!s || s->captured)
 		return INVALID_VALUE;
 	s->captured = calloc(1, sizeof(Graph));
-	return s->captured ? 0 : NO_MEMORY;
+	if (!s->captured)
+		return NO_MEMORY;
+	count_captures(1);
+	return 0;
 }
 
 XX(cuStreamEndCapture, (void *stream, void **graph))
@@ -497,6 +584,8 @@ XX(cuStreamEndCapture, (void *stream, void **graph))
 
 	NEED_CONTEXT();
 	*graph = s->captured;
+	if (s->captured)
+		count_captures(-1);
 	s->captured = NULL;
 	count(EMU_CUDA_GRAPHS, *graph != NULL);
 	return *graph ? 0 : INVALID_VALUE;
@@ -534,6 +623,7 @@ XX(cuGraphInstantiateWithFlags, (void **exec, void *graph, unsigned long long fl
 {
 	(void)flags;
 	NEED_CONTEXT();
+	take_long();
 	*exec = copy_of(graph);
 	count(EMU_CUDA_INSTANTIATED, 1);
 	return *exec ? 0 : NO_MEMORY;
@@ -550,7 +640,7 @@ XX(cuGraphExecUpdate_v2, (void *exec, void *graph, void *why))
 	if (no_updates)
 		return UPDATE_FAILED;
 	for (; a && b; a = a->next, b = b->next) {
-		if (a->f != b->f)
+		if (a->f != b->f || a->host != b->host)
 			return UPDATE_FAILED;
 		memcpy(a->value, b->value, sizeof a->value);
 	}

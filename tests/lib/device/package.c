@@ -72,6 +72,7 @@ void test_package_make(const PmCompileAsk *ask, const char *device, uint64_t see
 	memset(out, 0, sizeof *out);
 	pm_err_init(&err);
 	snprintf(out->path, sizeof out->path, "%s/test-%ld-%d.pmz", temp(), (long)getpid(), serial++);
+	snprintf(out->name, sizeof out->name, "%.100s%s", ask->model, ask->tune ? ", tuned" : "");
 	out->n_runs = ask->n_shapes ? ask->n_shapes : 1;
 	assert_true(out->n_runs <= TEST_SHAPES);
 	/* Tuning opens a GPU in this process: what forks a user of it comes before. */

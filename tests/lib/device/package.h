@@ -18,6 +18,7 @@ typedef struct TestRun {
 
 typedef struct TestPackage {
 	char path[512];
+	char name[128]; /* of the model, for messages */
 	PmCompiled compiled;
 	TestRun run[TEST_SHAPES];
 	size_t n_runs;

@@ -3,6 +3,7 @@
 #include "tests/lib/device/rt_cases.h"
 
 #include "bench/inputs/inputs.h"
+#include "tests/lib/device/stuck.h"
 #include "tests/lib/held.h"
 
 #include <dlfcn.h>
@@ -31,6 +32,9 @@ static struct {
 	int (*stream)(void **, unsigned);
 	int (*stream_end)(void *);
 	int (*sync)(void *);
+	int (*capture)(void *, int);
+	int (*capture_end)(void *, void **);
+	int (*graph_end)(void *);
 	int (*info)(size_t *, size_t *);
 } cu;
 static void *ctx;
@@ -62,6 +66,9 @@ void rt_cases_open(void)
 	find(so, "cuStreamCreate", &cu.stream);
 	find(so, "cuStreamDestroy_v2", &cu.stream_end);
 	find(so, "cuStreamSynchronize", &cu.sync);
+	find(so, "cuStreamBeginCapture_v2", &cu.capture);
+	find(so, "cuStreamEndCapture", &cu.capture_end);
+	find(so, "cuGraphDestroy", &cu.graph_end);
 	find(so, "cuMemGetInfo_v2", &cu.info);
 	assert_int_equal(cu.init(0), 0);
 	assert_int_equal(cu.retain(&ctx, 0), 0);
@@ -241,12 +248,24 @@ void rt_case_turns(const TestPackage *p, long (*captured)(void))
 
 /* ---- threads ---- */
 
+double rt_threads_tell_s = 10, rt_threads_end_s = 120;
+
 typedef struct Thread {
 	const TestPackage *p;
 	PmRtModel *m;
+	TestWorker *at;
 	int runs, number;
 	char why[1100]; /* "" = all was right */
 } Thread;
+
+/* Runs what is bound, as a graph each third time. */
+static int run_bound(Thread *t, PmRtSession *s, int i, PmRtError *e)
+{
+	int graph = i % 3 == 0;
+
+	test_step(t->at, graph ? "pm_rt_run with a graph" : "pm_rt_run", i);
+	return pm_rt_run(s, NULL, graph ? PM_RT_GRAPH : 0, e);
+}
 
 /* No assertion here: cmocka's belong to the first thread. */
 static int run_one(Thread *t, PmRtSession *s, int i)
@@ -256,6 +275,7 @@ static int run_one(Thread *t, PmRtSession *s, int i)
 	PmRtError e = { 0 };
 	int bad = 0;
 
+	test_step(t->at, "binding tensors", i);
 	for (size_t k = 0; k < r->n_in && !bad; k++) {
 		PmRtTensor in = test_rt_tensor(&r->in[k]);
 
@@ -269,7 +289,8 @@ static int run_one(Thread *t, PmRtSession *s, int i)
 		to = test_rt_tensor(&out[k]);
 		bad = bad || pm_rt_bind_output(s, k, &to, &e);
 	}
-	bad = bad || pm_rt_run(s, NULL, i % 3 ? 0 : PM_RT_GRAPH, &e);
+	bad = bad || run_bound(t, s, i, &e);
+	test_step(t->at, "comparing outputs", i);
 	for (size_t k = 0; k < r->n_out; k++) {
 		if (!bad && memcmp(out[k].data, r->want[k].data, r->want[k].bytes) != 0) {
 			snprintf(e.text, sizeof e.text, "output %zu of run %d has other bits", k, i);
@@ -288,30 +309,32 @@ static void *work(void *arg)
 	PmRtSession *s = NULL;
 	PmRtError e;
 
+	test_step(t->at, "pm_rt_session_new", 0);
 	if (pm_rt_session_new(t->m, &s, &e))
 		snprintf(t->why, sizeof t->why, "%s", e.text);
 	for (int i = 0; s && i < t->runs && !run_one(t, s, i); i++)
 		;
+	test_step(t->at, "pm_rt_session_free", t->runs);
 	pm_rt_session_free(s);
+	test_step(t->at, "ending", t->runs);
 	return NULL;
 }
 
 static void all_threads(const TestPackage *p, PmRtModel *m, int n, int runs)
 {
 	Thread *t = calloc((size_t)n, sizeof *t);
-	pthread_t *id = calloc((size_t)n, sizeof *id);
+	TestWorker *w = calloc((size_t)n, sizeof *w);
 
 	for (int i = 0; i < n; i++) {
-		t[i] = (Thread){ .p = p, .m = m, .runs = runs, .number = i };
-		assert_int_equal(pthread_create(&id[i], NULL, work, &t[i]), 0);
+		t[i] = (Thread){ .p = p, .m = m, .at = &w[i], .runs = runs, .number = i };
+		assert_int_equal(pthread_create(&w[i].id, NULL, work, &t[i]), 0);
 	}
-	for (int i = 0; i < n; i++)
-		pthread_join(id[i], NULL);
+	test_join(w, n, p->name, rt_threads_tell_s, rt_threads_end_s);
 	for (int i = 0; i < n; i++)
 		if (*t[i].why)
 			fail_msg("thread %d: %s", i, t[i].why);
 	free(t);
-	free(id);
+	free(w);
 }
 
 void rt_case_threads(const TestPackage *p, int n, int runs)
@@ -319,6 +342,24 @@ void rt_case_threads(const TestPackage *p, int n, int runs)
 	PmRtModel *m = open_model(p);
 
 	all_threads(p, m, n, runs);
+	pm_rt_close(m);
+}
+
+void rt_case_threads_held(const TestPackage *p, int n, int runs)
+{
+	PmRtModel *m = open_model(p);
+	void *stream, *graph, *now;
+
+	assert_int_equal(cu.push(ctx), 0);
+	assert_int_equal(cu.stream(&stream, 1), 0);
+	assert_int_equal(cu.capture(stream, 2), 0);
+	assert_int_equal(cu.pop(&now), 0);
+	all_threads(p, m, n, runs);
+	assert_int_equal(cu.push(ctx), 0);
+	assert_int_equal(cu.capture_end(stream, &graph), 0);
+	assert_int_equal(cu.graph_end(graph), 0);
+	assert_int_equal(cu.stream_end(stream), 0);
+	assert_int_equal(cu.pop(&now), 0);
 	pm_rt_close(m);
 }
 

@@ -15,8 +15,13 @@ void rt_case_host(const TestPackage *p);
 /* Tensors on the device, a stream of the caller; the same, then others, then the first ones again, plain and
  * as a graph; places that are aligned and places that are not. The context that was current stays so. */
 void rt_case_device(const TestPackage *p);
-/* A session for each of n threads, each making `runs` runs, some with graphs. */
+/* A session for each of n threads, each making `runs` runs of tensors of the host, every third as a graph.
+ * When it takes long, or ends no more: stuck.h. */
 void rt_case_threads(const TestPackage *p, int n, int runs);
+/* The same while this thread captures a stream, and does not end that. */
+void rt_case_threads_held(const TestPackage *p, int n, int runs);
+/* Seconds after which that is told, and without a step after which the process ends. */
+extern double rt_threads_tell_s, rt_threads_end_s;
 /* After `runs` more runs the process has as many open files, the device as much memory as before. */
 void rt_case_growth(const TestPackage *p, int runs);
 /* A few sets of pointers in turn, as graphs: each is captured once. captured: how many launches were so far.

@@ -11,17 +11,26 @@
 #include "rt/sha256.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
-static TestPackage head, small;
+/* A product that a library takes, between kernels of ours. */
+static const char product_text[] = "<ir_version: 8, opset_import: [\"\" : 18]>\n"
+				   "product (float[n,16] x, float[16,8] w) => (float[n,8] y)\n"
+				   "{ a = Exp (x)\n t = MatMul (a, w)\n y = Softmax <axis = 1> (t) }\n";
+
+static TestPackage head, small, product;
 static long (*counted)(int what);
 static void (*refuse_updates)(int on);
+static void (*behave)(int manner, int on);
 
 /* Names what was compiled for emu as code for a GPU of this capability: the driver runs it. */
 static void as_cuda(TestPackage *p, uint32_t cc)
@@ -48,6 +57,47 @@ static void as_cuda(TestPackage *p, uint32_t cc)
 	pm_str_release(&bytes);
 }
 
+/* A library of tests/machine/emu, which from here on is found by its name. */
+static void *open_machine(const char *name)
+{
+	char path[512];
+	void *so;
+
+	snprintf(path, sizeof path, "%s/tests/machine/emu/%s", getenv("PASSMITH_BUILD"), name);
+	so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!so)
+		fail_msg("%s", dlerror());
+	return so;
+}
+
+static void take_libraries(int on)
+{
+	setenv("PASSMITH_LIBRARIES", on ? "first" : "off", 1);
+}
+
+/* A library adds in another order than our kernel: what one run with it gives is what is wanted of all. */
+static void adopt(TestPackage *p)
+{
+	PmTensor out[TEST_VALUES];
+	TestRun *r = &p->run[0];
+	PmRtSession *s;
+	PmRtModel *m;
+	PmRtError e;
+
+	assert_int_equal(pm_rt_open(p->path, "cuda", &m, &e), PM_RT_OK);
+	assert_non_null(strstr(pm_rt_about(m), "\"workspace_bytes\":1024")); /* the library's */
+	assert_int_equal(pm_rt_session_new(m, &s, &e), PM_RT_OK);
+	test_bind(s, r, out);
+	assert_int_equal(pm_rt_run(s, NULL, 0, &e), PM_RT_OK);
+	for (size_t i = 0; i < r->n_out; i++)
+		for (size_t k = 0; k < out[i].bytes / sizeof(float); k++)
+			assert_true(fabsf(((float *)out[i].data)[k] - ((float *)r->want[i].data)[k]) < 1e-5f);
+	pm_rt_session_free(s);
+	pm_rt_close(m);
+	pm_tensors_release(r->want, r->n_out);
+	memcpy(r->want, out, r->n_out * sizeof *out);
+}
+
 /* Whatever forks comes first: then the driver is loaded, which from here on is found by its name. */
 static int open_all(void **state)
 {
@@ -60,24 +110,36 @@ static int open_all(void **state)
 					 .shape = shapes,
 					 .n_shapes = 2 };
 	const PmCompileAsk swin = { .model = "models/swin_block.gpt", .deadline = 60, .emu = 1, .jobs = 2 };
-	char path[512];
+	PmDimSize n[] = { { "n", 3 } };
+	const PmCompileShape rows[] = { { n, 1 } };
+	const PmCompileAsk products = { .model = test_model_file("product", product_text),
+					.deadline = 60,
+					.emu = 1,
+					.jobs = 2,
+					.shape = rows,
+					.n_shapes = 1 };
 	void *so, *p;
 
 	(void)state;
 	test_package_make(&open_head, "emu", 3, &head);
 	test_package_make(&swin, "emu", 4, &small);
+	test_package_make(&products, "emu", 5, &product);
 	as_cuda(&head, 90);
 	as_cuda(&small, 80);
-	setenv("PASSMITH_LIBRARIES", "off", 1); /* they would want a real GPU */
-	snprintf(path, sizeof path, "%s/tests/machine/emu/libcuda.so.1", getenv("PASSMITH_BUILD"));
-	so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!so)
-		fail_msg("%s", dlerror());
+	as_cuda(&product, 90);
+	setenv("PASSMITH_LIBRARIES", "off", 1); /* they would want a real GPU, but for those that are ours */
+	open_machine("libcublasLt.so.13");
+	so = open_machine("libcuda.so.1");
 	p = dlsym(so, "emu_cuda_count");
 	memcpy(&counted, &p, sizeof p);
 	p = dlsym(so, "emu_cuda_refuse_updates");
 	memcpy(&refuse_updates, &p, sizeof p);
+	p = dlsym(so, "emu_cuda_behave");
+	memcpy(&behave, &p, sizeof p);
 	rt_cases_open();
+	take_libraries(1);
+	adopt(&product);
+	take_libraries(0);
 	return 0;
 }
 
@@ -86,6 +148,7 @@ static int close_all(void **state)
 	(void)state;
 	test_package_release(&head);
 	test_package_release(&small);
+	test_package_release(&product);
 	return 0;
 }
 
@@ -149,6 +212,78 @@ static void threads(void **state)
 	nothing_is_left();
 }
 
+/* Products that cuBLASLt takes, also in graphs. */
+static void library(void **state)
+{
+	(void)state;
+	take_libraries(1);
+	rt_case_host(&product);
+	rt_case_device(&product);
+	rt_case_threads(&product, 8, 30);
+	take_libraries(0);
+	nothing_is_left();
+}
+
+/* A driver that lets nobody load or copy while a thread captures, and one that is slow in what is rare: who
+ * captures must not need what another holds meanwhile. */
+static void threads_of_a_driver_that_waits(void **state)
+{
+	long made = counted(EMU_CUDA_INSTANTIATED);
+
+	(void)state;
+	take_libraries(1);
+	behave(EMU_CUDA_CAPTURES_HOLD, 1);
+	behave(EMU_CUDA_SLOW, 1);
+	rt_case_threads(&product, 8, 30);
+	rt_case_threads(&head, 8, 30);
+	/* Each thread makes one graph of each shape. */
+	assert_int_equal(counted(EMU_CUDA_INSTANTIATED), made + 8 + 8 * 2);
+	behave(EMU_CUDA_SLOW, 0);
+	behave(EMU_CUDA_CAPTURES_HOLD, 0);
+	take_libraries(0);
+	nothing_is_left();
+}
+
+/* In a process of its own, whose driver never lets anybody on. */
+static void hang(int to)
+{
+	dup2(to, STDERR_FILENO);
+	rt_threads_tell_s = 0.1;
+	rt_threads_end_s = 1;
+	behave(EMU_CUDA_CAPTURES_HOLD, 1);
+	rt_case_threads_held(&head, 3, 5);
+	_exit(0);
+}
+
+/* Threads that hang end the test, which says what they do. */
+static void threads_that_hang(void **state)
+{
+	char text[32768];
+	size_t n = 0;
+	int end[2], status = 0;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(end), 0);
+	pid = fork();
+	if (pid == 0)
+		hang(end[1]);
+	close(end[1]);
+	for (ssize_t got; n < sizeof text - 1 && (got = read(end[0], text + n, sizeof text - 1 - n)) > 0;)
+		n += (size_t)got;
+	text[n] = '\0';
+	close(end[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 1)
+		fail_msg("It ended with %d: %s", status, text);
+	assert_non_null(strstr(text, "# models/open/bge_pooling_head.gpt, thread 1, after "));
+	assert_non_null(strstr(text, "# thread 2 is in\n"));
+	assert_non_null(strstr(text, "cuMemAlloc_v2"));
+	assert_non_null(strstr(text,
+			       "bge_pooling_head.gpt: no thread has begun a step for 1 s; they wait: thread "
+			       "0 in run 0, pm_rt_session_new;"));
+}
+
 /* With pointers that stay, a run is its launches or one graph, and nothing else. */
 static void steady(void **state)
 {
@@ -202,8 +337,15 @@ static void turns(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(host),    cmocka_unit_test(device), cmocka_unit_test(older_code),
-		cmocka_unit_test(threads), cmocka_unit_test(steady), cmocka_unit_test(turns),
+		cmocka_unit_test(host),
+		cmocka_unit_test(device),
+		cmocka_unit_test(older_code),
+		cmocka_unit_test(threads),
+		cmocka_unit_test(library),
+		cmocka_unit_test(threads_of_a_driver_that_waits),
+		cmocka_unit_test(threads_that_hang),
+		cmocka_unit_test(steady),
+		cmocka_unit_test(turns),
 	};
 
 	return cmocka_run_group_tests(tests, open_all, close_all);

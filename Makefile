@@ -129,8 +129,9 @@ TESTS    := $(patsubst %.c,$(BUILD)/%,$(TEST_SRC) $(TIME_SRC))
 TEST_SO  := $(patsubst %.c,$(BUILD)/%.so,$(TEST_PASS))
 # Libraries of GPUs that are made up, under the names by which the program opens the real ones.
 MACHINE  := $(addprefix $(BUILD)/tests/machine/,libcuda.so.1 libnvrtc.so libnvidia-ml.so.1)
-# A driver whose GPU is this processor, and a cuBLASLt for it.
-EMU_CUDA := $(BUILD)/tests/machine/emu/libcuda.so.1 $(BUILD)/tests/machine/emu/libcublasLt.so.13
+# A driver whose GPU is this processor, a cuBLASLt for it, and a cuDNN that is opened and no more.
+EMU_LIBS := $(addprefix $(BUILD)/tests/machine/emu/,libcublasLt.so.13 libcudnn.so.9)
+EMU_CUDA := $(BUILD)/tests/machine/emu/libcuda.so.1 $(EMU_LIBS)
 # A driver whose GPU is this processor, for libpassmith_ort.
 ORT_CUDA := $(BUILD)/tests/machine/ort/libcuda.so.1
 # For the real ONNX Runtime: calls each function of its interface that is used.
@@ -310,8 +311,10 @@ $(BUILD)/tests/machine/emu/libcuda.so.1: $(BUILD)/obj-rt/tests/machine/emu_cuda.
 	$(call Q,LINK)$(CC) -shared $(PM_LDFLAGS) $(LDFLAGS) -Wl,-soname,libcuda.so.1 -o $@ $^ -lm -ldl -lpthread
 
 $(BUILD)/tests/machine/emu/libcublasLt.so.13: $(BUILD)/obj-rt/tests/machine/emu_lt.o
+$(BUILD)/tests/machine/emu/libcudnn.so.9: $(BUILD)/obj-rt/tests/machine/emu_dnn.o
+$(EMU_LIBS):
 	@mkdir -p $(@D)
-	$(call Q,LINK)$(CC) -shared $(PM_LDFLAGS) $(LDFLAGS) -Wl,-soname,libcublasLt.so.13 -o $@ $^ -ldl -lpthread
+	$(call Q,LINK)$(CC) -shared $(PM_LDFLAGS) $(LDFLAGS) -Wl,-soname,$(@F) -o $@ $^ -ldl -lpthread
 
 $(ORT_CUDA): $(addprefix $(BUILD)/obj-rt/tests/machine/,emu_cuda.o ort_cuda.o) \
 		$(filter $(BUILD)/obj-rt/base/% $(BUILD)/obj-rt/runtime/%,$(ORT_OBJ))
@@ -525,5 +528,5 @@ help: ## this list
 	@echo "DEV=1 turns warnings into errors; SAN=... builds with sanitizers; HOSTILE=1 makes memory move and"
 	@echo "freed bytes change; CUDA=0 ignores CUDA headers. Use another BUILD folder for each combination."
 
--include $(patsubst %.o,%.d,$(RT_OBJ) $(ORT_OBJ) $(patsubst %,$(BUILD)/obj-rt/tests/%.o,machine/emu_cuda machine/emu_lt machine/ort_cuda ort/ort_probe) $(LIB_OBJ) $(CLI_OBJ) $(TEST_LIB) $(GEN_OBJ) $(call obj,$(TEST_SRC) $(TIME_SRC) $(FUZZ_SRC) $(BENCH_SRC)) \
+-include $(patsubst %.o,%.d,$(RT_OBJ) $(ORT_OBJ) $(patsubst %,$(BUILD)/obj-rt/tests/%.o,machine/emu_cuda machine/emu_lt machine/emu_dnn machine/ort_cuda ort/ort_probe) $(LIB_OBJ) $(CLI_OBJ) $(TEST_LIB) $(GEN_OBJ) $(call obj,$(TEST_SRC) $(TIME_SRC) $(FUZZ_SRC) $(BENCH_SRC)) \
 	$(BUILD)/obj/tests/fuzz/replay_main.o) $(call pass_dep,$(PASSES) $(TEST_SO))

@@ -8,6 +8,7 @@
 
 #include "base/core/arena.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +16,11 @@
 /* Dynamic shared memory beyond what a kernel has without asking. */
 static PmStatus allow_smem(PmRtCuda *c, CuFn *f, uint32_t smem, PmErr *err)
 {
-	int fixed = 0, allowed = 0;
-	int rc = c->cu->fn_attr(&fixed, CU_FN_STATIC_SMEM, f);
+	int fixed = 0, allowed = 0, rc;
 
+	if (!smem) /* what is static has its limit when it is compiled */
+		return PM_OK;
+	rc = c->cu->fn_attr(&fixed, CU_FN_STATIC_SMEM, f);
 	if (!rc && (int64_t)smem + fixed > CU_PLAIN_SMEM) {
 		rc = c->cu->fn_attr(&allowed, CU_FN_MAX_DYNAMIC_SMEM, f);
 		if (!rc && (int64_t)smem > allowed)
@@ -26,31 +29,85 @@ static PmStatus allow_smem(PmRtCuda *c, CuFn *f, uint32_t smem, PmErr *err)
 	return rc ? pm_rt_cuda_fail(c, "give a kernel its shared memory", rc, err) : PM_OK;
 }
 
-/* Of every step that no library takes, its function. */
+static PmStatus find_function(PmRtModel *m, PmRtCuda *c, size_t step, PmErr *err)
+{
+	const PmRtfStep *s = &m->pk.step[step];
+	CuMod *module = NULL;
+	PmStatus st = pm_rt_cuda_load(m, c, s->unit, &module, err);
+	int rc;
+
+	if (st)
+		return st;
+	rc = c->cu->module_function(&c->fn[step], module, pm_package_text(&m->pk, s->entry));
+	return rc ? pm_rt_cuda_fail(c, "find an entry of a kernel", rc, err) : PM_OK;
+}
+
+/* Of every step that no library takes, its function. Many steps launch what a step before launches: the last
+ * one of each unit is remembered. */
 static PmStatus find_functions(PmRtModel *m, PmRtCuda *c, PmErr *err)
 {
 	const PmRtPackage *p = &m->pk;
+	size_t *last = pm_xcalloc(p->n_unit + 1, sizeof *last); /* by unit: number of a step, from 1 on */
 	PmStatus st = PM_OK;
 
 	for (size_t i = 0; i < p->n_step && !st; i++) {
-		const PmRtfStep *s = &p->step[i];
-		CuMod *module = NULL;
-		int rc = 0;
+		const PmRtfStep *s = &p->step[i], *before = NULL;
 
 		if (s->call != PM_RTF_NONE && c->has_algo[s->call])
 			continue;
-		st = pm_rt_cuda_load(m, c, s->unit, &module, err);
-		if (!st)
-			rc = c->cu->module_function(&c->fn[i], module, pm_package_text(p, s->entry));
-		if (rc)
-			st = pm_rt_cuda_fail(c, "find an entry of a kernel", rc, err);
-		if (!st)
+		if (last[s->unit])
+			before = &p->step[last[s->unit] - 1];
+		if (before && before->entry == s->entry)
+			c->fn[i] = c->fn[last[s->unit] - 1];
+		else
+			st = find_function(m, c, i, err);
+		if (!st && !(before && before->entry == s->entry && before->smem >= s->smem))
 			st = allow_smem(c, c->fn[i], s->smem, err);
+		last[s->unit] = i + 1;
 	}
+	free(last);
 	return st;
 }
 
 /* ---- weights ---- */
+
+static uint64_t room_of(const PmRtfConst *k)
+{
+	return (k->bytes + PM_RTF_CONST_ALIGN - 1) / PM_RTF_CONST_ALIGN * PM_RTF_CONST_ALIGN;
+}
+
+/* How many constants from number i on lie in the same file as they lie on the GPU, one behind the other: the
+ * package's own always do. *bytes: from the first one's begin to the last one's end. */
+static size_t in_one_copy(const PmRtModel *m, size_t i, uint64_t *bytes)
+{
+	const PmRtfConst *k = &m->pk.constant[i];
+	const char *from = pm_rt_constant(m, i);
+	uint64_t at = 0;
+	size_t n = 0;
+
+	do {
+		*bytes = at + k[n].bytes;
+		at += room_of(&k[n++]);
+	} while (i + n < m->pk.n_constant && k[n].file == k->file && k[n].offset == k->offset + at &&
+		 (const char *)pm_rt_constant(m, i + n) == from + at);
+	return n;
+}
+
+/* Copies to places that m->constant says. */
+static int copy_constants(const PmRtModel *m, const PmRtCuda *c, CuStream *stream)
+{
+	uint64_t bytes;
+	int rc = 0;
+
+	for (size_t i = 0; i < m->pk.n_constant && !rc;) {
+		size_t n = in_one_copy(m, i, &bytes);
+
+		if (bytes)
+			rc = c->cu->copy_to(m->constant[i], pm_rt_constant(m, i), (size_t)bytes, stream);
+		i += n;
+	}
+	return rc;
+}
 
 /* All constants in one piece of memory, each aligned. */
 static PmStatus upload(PmRtModel *m, PmRtCuda *c, PmErr *err)
@@ -60,30 +117,71 @@ static PmStatus upload(PmRtModel *m, PmRtCuda *c, PmErr *err)
 	int rc;
 
 	for (size_t i = 0; i < m->pk.n_constant; i++)
-		all += (m->pk.constant[i].bytes + PM_RTF_CONST_ALIGN - 1) / PM_RTF_CONST_ALIGN *
-		       PM_RTF_CONST_ALIGN;
-	if (!all)
-		return PM_OK;
+		all += room_of(&m->pk.constant[i]);
 	rc = c->cu->mem_alloc(&c->weights, (size_t)all);
 	if (rc) {
 		c->weights = 0;
 		return pm_rt_cuda_fail(c, "hold the weights of the package", rc, err);
 	}
-	rc = c->cu->stream_create(&stream, CU_STREAM_NON_BLOCKING);
 	all = 0;
-	for (size_t i = 0; i < m->pk.n_constant && !rc; i++) {
-		uint64_t n = m->pk.constant[i].bytes;
-
+	for (size_t i = 0; i < m->pk.n_constant; i++) {
 		m->constant[i] = c->weights + all;
-		if (n)
-			rc = c->cu->copy_to(m->constant[i], pm_rt_constant(m, i), (size_t)n, stream);
-		all += (n + PM_RTF_CONST_ALIGN - 1) / PM_RTF_CONST_ALIGN * PM_RTF_CONST_ALIGN;
+		all += room_of(&m->pk.constant[i]);
 	}
+	rc = c->cu->stream_create(&stream, CU_STREAM_NON_BLOCKING);
+	if (!rc)
+		rc = copy_constants(m, c, stream);
 	if (!rc)
 		rc = c->cu->stream_sync(stream);
 	if (stream)
 		c->cu->stream_destroy(stream);
 	return rc ? pm_rt_cuda_fail(c, "take the weights of the package", rc, err) : PM_OK;
+}
+
+/* The weights are read and copied by a thread of its own, while libraries are opened and kernels loaded. */
+typedef struct Upload {
+	PmRtModel *m;
+	pthread_t id;
+	int begun; /* the thread runs */
+	PmStatus st;
+	PmErr err;
+} Upload;
+
+static void *upload_work(void *arg)
+{
+	Upload *u = arg;
+	PmRtCuda *c = u->m->own;
+	CuCtx *before = NULL;
+	int rc = c->cu->ctx_push(c->ctx);
+
+	if (rc) {
+		u->st = pm_rt_cuda_fail(c, "be made current", rc, &u->err);
+		return NULL;
+	}
+	u->st = upload(u->m, c, &u->err);
+	c->cu->ctx_pop(&before);
+	return NULL;
+}
+
+static void upload_begin(Upload *u)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < u->m->pk.n_constant; i++)
+		all += u->m->pk.constant[i].bytes;
+	pm_err_init(&u->err);
+	if (!all)
+		return;
+	u->begun = pthread_create(&u->id, NULL, upload_work, u) == 0;
+	if (!u->begun)
+		upload_work(u);
+}
+
+static PmStatus upload_end(Upload *u, PmErr *err)
+{
+	if (u->begun)
+		pthread_join(u->id, NULL);
+	return u->st ? pm_err(err, u->st, "%s", u->err.text) : PM_OK;
 }
 
 /* ---- models ---- */
@@ -112,12 +210,15 @@ static PmStatus find_gpu(PmRtModel *m, PmRtCuda *c, int ordinal, PmErr *err)
 
 static PmStatus fill_model(PmRtModel *m, PmRtCuda *c, PmErr *err)
 {
-	PmStatus st;
+	Upload up = { .m = m };
+	PmStatus st, st_up;
 
+	upload_begin(&up);
 	pm_rt_calls_prepare(m, c);
 	m->workspace = (uint64_t)c->workspace;
 	st = find_functions(m, c, err);
-	return st ? st : upload(m, c, err);
+	st_up = upload_end(&up, st ? NULL : err);
+	return st ? st : st_up;
 }
 
 static PmStatus cuda_open(PmRtModel *m, int ordinal, PmErr *err)
@@ -285,6 +386,14 @@ static PmStatus cuda_copy_out(PmRtSession *s, void *to, PmRtPlace place, PmRtAdd
 	return rc ? pm_rt_cuda_fail(c, "copy an output", rc, err) : PM_OK;
 }
 
+static PmStatus cuda_zero(PmRtSession *s, PmRtAddress to, uint64_t n, PmErr *err)
+{
+	const PmRtCuda *c = pm_rt_cuda_of(s);
+	int rc = c->cu->set8(to, 0, (size_t)n, ((PmRtCudaSession *)s->own)->now);
+
+	return rc ? pm_rt_cuda_fail(c, "set memory to zeros", rc, err) : PM_OK;
+}
+
 static PmStatus cuda_wait(PmRtSession *s, PmErr *err)
 {
 	const PmRtCuda *c = pm_rt_cuda_of(s);
@@ -308,5 +417,7 @@ const PmRtDevice pm_rt_cuda = {
 	.copy_in = cuda_copy_in,
 	.copy_out = cuda_copy_out,
 	.launch = pm_rt_cuda_launch,
+	.zero = cuda_zero,
+	.prepare = pm_rt_cuda_prepare,
 	.wait = cuda_wait,
 };

@@ -118,6 +118,9 @@ static PmStatus prepare(Loading *l, const PmLibCall *call, uint32_t kind, uint32
 /* What was measured with this GPU and these libraries; the call as it stands where nothing was. */
 static void choice_for(const PmRtPackage *p, const PmRtCuda *c, size_t call, uint32_t *kind, uint32_t *pick)
 {
+	/* A product has nothing to do with cuDNN, and opening that takes long. */
+	int gemm = p->call[call].kind == PM_RTF_GEMM;
+
 	*kind = PM_ALGO_PLAIN;
 	*pick = 0;
 	for (size_t i = 0; i < p->n_choice; i++) {
@@ -125,7 +128,7 @@ static void choice_for(const PmRtPackage *p, const PmRtCuda *c, size_t call, uin
 
 		if (h->call == call && !strcmp(pm_package_text(p, h->gpu), c->gpu) &&
 		    h->cublaslt == (uint32_t)pm_library_cublaslt()->version &&
-		    h->cudnn == (uint32_t)pm_library_cudnn()->version) {
+		    (gemm || h->cudnn == (uint32_t)pm_library_cudnn()->version)) {
 			*kind = h->algorithm;
 			*pick = h->candidate;
 		}
@@ -180,8 +183,21 @@ static const PmCudaAlgo *algo_of(const PmRtCuda *c, const PmRtfStep *s)
 	return s->call != PM_RTF_NONE && c->has_algo[s->call] ? &c->algo[s->call] : NULL;
 }
 
+int pm_rt_calls_in(const PmRtRun *r)
+{
+	const PmRtPackage *p = &r->s->m->pk;
+	const PmRtfShape *shape = &p->shape[r->shape];
+
+	for (uint32_t i = 0; i < shape->n_steps; i++)
+		if (algo_of(pm_rt_cuda_of(r->s), &p->step[shape->first_step + i]))
+			return 1;
+	return 0;
+}
+
 void pm_rt_calls_unplace(size_t n_steps, PmRtCudaReady *own)
 {
+	if (!own->calls)
+		return;
 	pthread_mutex_lock(&libraries);
 	for (size_t i = 0; i < n_steps; i++)
 		pm__algo_unplace(&own->placed[i]);
@@ -198,6 +214,10 @@ PmStatus pm_rt_calls_place(const PmRtRun *r, PmRtCudaReady *own, PmErr *err)
 	const uint64_t *value = r->ready->value;
 	PmStatus st = PM_OK;
 
+	if (!own->calls) {
+		own->placed_at = r->ready->moves;
+		return PM_OK;
+	}
 	pm_rt_calls_unplace(shape->n_steps, own);
 	pthread_mutex_lock(&libraries);
 	for (uint32_t i = 0; i < shape->n_steps && !st; i++) {

@@ -49,6 +49,7 @@ typedef struct PmRtCudaReady {
 	uint64_t placed_at; /* PmRtReady.moves then; 0 = never */
 	uint64_t runs;      /* of graphs */
 	int warm;           /* its launches were made once */
+	int calls;          /* there are calls of libraries among its steps */
 } PmRtCudaReady;
 
 static inline const PmRtCuda *pm_rt_cuda_of(const PmRtSession *s)
@@ -76,14 +77,17 @@ void pm_rt_calls_hold(int on);
  * first that the library suggests. */
 void pm_rt_calls_prepare(PmRtModel *m, PmRtCuda *c);
 void pm_rt_calls_drop(PmRtModel *m, PmRtCuda *c);
-/* Tells libraries the addresses of a shape's calls. */
+/* Whether a library takes a step of the shape. */
+int pm_rt_calls_in(const PmRtRun *r);
+/* Tells libraries the addresses of a shape's calls, if there are any (own->calls). */
 PmStatus pm_rt_calls_place(const PmRtRun *r, PmRtCudaReady *own, PmErr *err);
 void pm_rt_calls_unplace(size_t n_steps, PmRtCudaReady *own);
 /* Enqueues step number `step` of the shape, which is a prepared call. */
 PmStatus pm_rt_call_run(const PmRtRun *r, PmRtCudaReady *own, size_t step, CuStream *stream, PmErr *err);
 
-/* PmRtDevice.launch, ready_free (cuda_run.c). */
+/* PmRtDevice.launch, ready_free, prepare (cuda_run.c). */
 PmStatus pm_rt_cuda_launch(const PmRtRun *r, PmErr *err);
 void pm_rt_cuda_ready_free(PmRtSession *s, PmRtReady *r);
+PmStatus pm_rt_cuda_prepare(const PmRtRun *r, PmErr *err);
 
 #endif

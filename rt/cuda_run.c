@@ -19,6 +19,7 @@ static PmRtCudaReady *own_of(const PmRtRun *r)
 		PmRtCudaReady *own = pm_xcalloc(1, sizeof *own);
 
 		own->placed = pm_xcalloc(r->s->m->pk.shape[r->shape].n_steps + 1, sizeof *own->placed);
+		own->calls = pm_rt_calls_in(r);
 		r->ready->own = own;
 	}
 	return r->ready->own;
@@ -64,7 +65,10 @@ static PmStatus capture(const PmRtRun *r, PmRtCudaReady *own, CuGraph **out, PmE
 	int rc;
 
 	*out = NULL;
-	pm_rt_calls_hold(1);
+	/* Before it begins: a driver may let nobody load or copy until a capture is over, and who has the
+	 * lock may be about to. */
+	if (own->calls)
+		pm_rt_calls_hold(1);
 	rc = c->cu->capture_begin(stream, CU_CAPTURE_RELAXED);
 	if (rc) {
 		st = pm_rt_cuda_fail(c, "capture launches", rc, err);
@@ -74,7 +78,8 @@ static PmStatus capture(const PmRtRun *r, PmRtCudaReady *own, CuGraph **out, PmE
 		if (!st && rc)
 			st = pm_rt_cuda_fail(c, "capture launches", rc, err);
 	}
-	pm_rt_calls_hold(0);
+	if (own->calls)
+		pm_rt_calls_hold(0);
 	return st;
 }
 
@@ -167,6 +172,23 @@ PmStatus pm_rt_cuda_launch(const PmRtRun *r, PmErr *err)
 		st = pm_rt_calls_place(r, own, err);
 	own->warm = 1;
 	return st ? st : enqueue(r, own, ((PmRtCudaSession *)r->s->own)->now, err);
+}
+
+PmStatus pm_rt_cuda_prepare(const PmRtRun *r, PmErr *err)
+{
+	PmRtCudaReady *own = own_of(r);
+	PmRtCudaGraph *g = find_graph(r, own);
+	PmStatus st = PM_OK;
+
+	if (g)
+		return PM_OK;
+	g = &own->graph[0];
+	for (int i = 1; i < PM_RT_GRAPHS; i++)
+		if (own->graph[i].exec && own->graph[i].used > g->used)
+			g = &own->graph[i];
+	if (own->placed_at != r->ready->moves)
+		st = pm_rt_calls_place(r, own, err);
+	return st ? st : make_graph(r, own, g, err);
 }
 
 void pm_rt_cuda_ready_free(PmRtSession *s, PmRtReady *r)

@@ -121,10 +121,23 @@ PM_RT_API const PmRtValue *pm_rt_output(const PmRtModel *m, size_t i);
 PM_RT_API size_t pm_rt_n_shapes(const PmRtModel *m);
 PM_RT_API int pm_rt_shape_input(const PmRtModel *m, size_t shape, size_t input, PmRtValue *out);
 
+enum { PM_RT_GRAPH = 1 }; /* of runs, on cuda: as one CUDA graph */
+
 /* Memory for one run at a time, taken here and not later. */
 PM_RT_API int pm_rt_session_new(PmRtModel *m, PmRtSession **out, PmRtError *err);
 /* What was enqueued on a stream of the caller must be over. NULL is allowed. */
 PM_RT_API void pm_rt_session_free(PmRtSession *s);
+
+/* Makes what the first runs would have to: a GPU's driver and libraries load their kernels at a first run,
+ * and with PM_RT_GRAPH a graph is made. For that each shape runs once on zeros in memory of the session's own
+ * (and once more as a graph), and is waited for. What is bound is neither read nor written. When all inputs
+ * are bound it is the shape that they need, else every shape of the package. When all outputs are bound, too,
+ * and kernels can use everything where it lies, the graph is made for these pointers, and the memory goes
+ * back; else it stays with the session (staging_bytes of pm_rt_about). On emu there is nothing to do.
+ *
+ * It costs a model that nobody has run about as much as its first runs, and less when another session has
+ * done it. A run before it is as good, when its time and its values do not matter. */
+PM_RT_API int pm_rt_session_warm(PmRtSession *s, unsigned flags, PmRtError *err);
 
 /* The memory of an input. The tensor is copied, its data are not: they are read by every run until something
  * else is bound. Once all inputs are bound their sizes choose a specialised shape. */
@@ -133,8 +146,6 @@ PM_RT_API int pm_rt_bind_input(PmRtSession *s, size_t i, const PmRtTensor *t, Pm
 PM_RT_API int pm_rt_output_shape(PmRtSession *s, size_t i, PmRtValue *out, PmRtError *err);
 /* The memory of an output, which every run writes as a whole. */
 PM_RT_API int pm_rt_bind_output(PmRtSession *s, size_t i, const PmRtTensor *t, PmRtError *err);
-
-enum { PM_RT_GRAPH = 1 }; /* cuda: run as one CUDA graph */
 
 /* Runs the model on what is bound.
  *

@@ -52,7 +52,10 @@ typedef struct PmRtReady {
 	void **params;   /* owned; by argument: where its value is */
 	PmRtAddress *at; /* owned; by value of the model: the address that the arguments have */
 	uint64_t moves;  /* how often addresses in value[] became others */
-	void *own;       /* the device's, NULL to begin with */
+	/* PmRtSession.binds when at[] was filled with tensors that kernels use where they lie; 0 = it has
+	 * others, or changes from piece to piece. */
+	uint64_t settled;
+	void *own; /* the device's, NULL to begin with */
 } PmRtReady;
 
 /* So many runs of a shape, one after the other. */
@@ -65,6 +68,9 @@ struct PmRtSession {
 	PmRtModel *m;
 	PmRtBound *bound; /* owned; by value: inputs, then outputs */
 	PmRtReady *ready; /* owned; by shape */
+	uint64_t binds;   /* how often something was bound */
+	uint64_t checked; /* binds when the outputs were found to be good; 0 = never */
+	int waits;        /* then: a tensor lies on the host, so that a run has to be waited for */
 	int chosen;       /* pieces[] say what the bound inputs need */
 	PmRtPiece *piece; /* owned; room for one of each shape */
 	size_t n_pieces;
@@ -104,6 +110,12 @@ struct PmRtDevice {
 	PmStatus (*copy_out)(PmRtSession *s, void *to, PmRtPlace place, PmRtAddress from, uint64_t n,
 			     PmErr *err);
 	PmStatus (*launch)(const PmRtRun *r, PmErr *err);
+	/* For pm_rt_session_warm; both NULL on a device whose first runs load nothing. Zeros n bytes; makes
+	 * the graph for the addresses that values have, in the place of the one that ran last, without
+	 * running it.
+	 */
+	PmStatus (*zero)(PmRtSession *s, PmRtAddress to, uint64_t n, PmErr *err);
+	PmStatus (*prepare)(const PmRtRun *r, PmErr *err);
 	PmStatus (*wait)(PmRtSession *s, PmErr *err);
 };
 extern const PmRtDevice pm_rt_emu, pm_rt_cuda;

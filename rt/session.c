@@ -118,6 +118,7 @@ int pm_rt_bind_input(PmRtSession *s, size_t i, const PmRtTensor *t, PmRtError *e
 	if (!s->bound[i].bound || memcmp(s->bound[i].t.dim, t->dim, (size_t)t->rank * sizeof *t->dim) != 0)
 		s->chosen = 0;
 	s->bound[i] = (PmRtBound){ *t, 1 };
+	s->binds++;
 	return PM_RT_OK;
 }
 
@@ -162,9 +163,11 @@ int pm_rt_bind_output(PmRtSession *s, size_t i, const PmRtTensor *t, PmRtError *
 		return pm_rt_usage(
 			err, "pm_rt_bind_output needs a session, the number of an output and a tensor.");
 	code = check_tensor(s->m, s->m->n_in + i, t, err);
-	if (!code)
-		s->bound[s->m->n_in + i] = (PmRtBound){ *t, 1 };
-	return code;
+	if (code)
+		return code;
+	s->bound[s->m->n_in + i] = (PmRtBound){ *t, 1 };
+	s->binds++;
+	return PM_RT_OK;
 }
 
 /* ---- a run of one shape ---- */
@@ -276,26 +279,29 @@ static int64_t row_of(const PmRtSession *s, size_t value, size_t shape, int64_t 
 		       : 0;
 }
 
-/* Runs one shape on the rows of the bound tensors from `row` on. */
-static PmStatus run_shape(PmRtSession *s, size_t shape, int64_t row, unsigned flags, PmErr *err)
+/* Whether a run is one shape on the whole tensors. */
+static int is_whole(const PmRtSession *s)
+{
+	return s->n_pieces == 1 && s->piece[0].times == 1;
+}
+
+/* Fills r->at for the rows of the bound tensors from `row` on, and copies inputs that kernels cannot use
+ * where they lie; *copies: there are such tensors, outputs included. */
+static PmStatus take_addresses(PmRtSession *s, size_t shape, int64_t row, int *copies, PmErr *err)
 {
 	const PmRtModel *m = s->m;
 	const PmRtDevice *d = m->device;
 	PmRtReady *r = &s->ready[shape];
-	PmRtRun run = { .s = s, .shape = shape, .ready = r, .flags = flags };
+	int moved = !r->moves;
 	PmStatus st = PM_OK;
-	int moved = 0;
 
-	if (!r->value) {
-		make_ready(s, shape);
-		moved = 1;
-	}
 	for (size_t i = 0; i < m->n_in + m->n_out && !st; i++) {
 		char *data = data_of(s, i, row_of(s, i, shape, row));
 		uint64_t bytes = pm_package_value_bytes(&m->pk, shape, i);
 		PmRtAddress at = (PmRtAddress)(uintptr_t)data;
 
 		if (!direct(s, i, data)) {
+			*copies = 1;
 			st = need_staging(s, err);
 			at = s->staging + m->staged[i];
 			if (!st && i < m->n_in && bytes)
@@ -304,11 +310,31 @@ static PmStatus run_shape(PmRtSession *s, size_t shape, int64_t row, unsigned fl
 		moved |= at != r->at[i];
 		r->at[i] = at;
 	}
-	if (!st && moved)
+	if (st) /* so that the next run places all of them */
+		memset(r->at, 0xff, (m->n_in + m->n_out) * sizeof *r->at);
+	else if (moved)
 		place_args(s, shape);
+	r->settled = !st && !*copies && is_whole(s) ? s->binds : 0;
+	return st;
+}
+
+/* Runs one shape on the rows of the bound tensors from `row` on. */
+static PmStatus run_shape(PmRtSession *s, size_t shape, int64_t row, unsigned flags, PmErr *err)
+{
+	const PmRtModel *m = s->m;
+	const PmRtDevice *d = m->device;
+	PmRtReady *r = &s->ready[shape];
+	PmRtRun run = { .s = s, .shape = shape, .ready = r, .flags = flags };
+	PmStatus st = PM_OK;
+	int copies = 0;
+
+	if (!r->value)
+		make_ready(s, shape);
+	if (r->settled != s->binds)
+		st = take_addresses(s, shape, row, &copies, err);
 	if (!st)
 		st = d->launch(&run, err);
-	for (size_t i = m->n_in; i < m->n_in + m->n_out && !st; i++) {
+	for (size_t i = m->n_in; i < m->n_in + m->n_out && copies && !st; i++) {
 		char *data = data_of(s, i, row_of(s, i, shape, row));
 		uint64_t bytes = pm_package_value_bytes(&m->pk, shape, i);
 
@@ -379,30 +405,133 @@ static PmStatus run_pieces(PmRtSession *s, unsigned flags, PmErr *err)
 	return st;
 }
 
+/* What follows from the tensors that are bound, once for each binding. */
+static int check_bound(PmRtSession *s, PmRtError *err)
+{
+	int code = choose(s, err);
+
+	if (code || (s->checked && s->checked == s->binds))
+		return code;
+	code = check_outputs(s, err);
+	if (code)
+		return code;
+	s->waits = 0;
+	for (size_t i = 0; i < s->m->n_in + s->m->n_out; i++)
+		s->waits |= s->bound[i].t.place == PM_RT_HOST;
+	s->checked = s->binds;
+	return PM_RT_OK;
+}
+
 int pm_rt_run(PmRtSession *s, void *stream, unsigned flags, PmRtError *err)
 {
 	const PmRtDevice *d;
-	int code, waits = !stream;
+	int code;
 	PmErr why;
 	PmStatus st;
 
 	if (!s || flags & ~(unsigned)PM_RT_GRAPH)
 		return pm_rt_usage(err, "pm_rt_run needs a session, and flags that it knows.");
-	code = choose(s, err);
-	if (!code)
-		code = check_outputs(s, err);
+	code = check_bound(s, err);
 	if (code)
 		return code;
 	d = s->m->device;
-	for (size_t i = 0; i < s->m->n_in + s->m->n_out; i++)
-		waits |= s->bound[i].t.place == PM_RT_HOST;
 	pm_err_init(&why);
 	st = d->enter(s, stream, &why);
 	if (st)
 		return pm_rt_fail(&why, err);
 	st = run_pieces(s, flags, &why);
-	if (!st && waits)
+	if (!st && (s->waits || !stream))
 		st = d->wait(s, &why);
 	d->leave(s);
+	return st ? pm_rt_fail(&why, err) : PM_RT_OK;
+}
+
+/* ---- before the first run ---- */
+
+/* Every value is bound, and kernels use all of them where they lie. */
+static int all_direct(const PmRtSession *s)
+{
+	for (size_t i = 0; i < s->m->n_in + s->m->n_out; i++)
+		if (!s->bound[i].bound || !direct(s, i, s->bound[i].t.data))
+			return 0;
+	return 1;
+}
+
+/* On the zeros in the session's own memory; then, with `bound`, makes the graph for what is bound. */
+static PmStatus warm_shape(PmRtSession *s, size_t shape, unsigned flags, int bound, PmErr *err)
+{
+	const PmRtModel *m = s->m;
+	PmRtReady *r = &s->ready[shape];
+	PmRtRun run = { .s = s, .shape = shape, .ready = r };
+	int copies = 0;
+	PmStatus st;
+
+	if (!r->value)
+		make_ready(s, shape);
+	for (size_t i = 0; i < m->n_in + m->n_out; i++)
+		r->at[i] = s->staging + m->staged[i];
+	r->settled = 0;
+	place_args(s, shape);
+	st = m->device->launch(&run, err);
+	if (!(flags & PM_RT_GRAPH) || st)
+		return st;
+	run.flags = flags;
+	st = m->device->launch(&run, err);
+	if (!st && bound) {
+		st = take_addresses(s, shape, 0, &copies, err);
+		if (!st)
+			st = m->device->prepare(&run, err);
+	}
+	return st;
+}
+
+static PmStatus warm_shapes(PmRtSession *s, unsigned flags, int bound, PmErr *err)
+{
+	const PmRtDevice *d = s->m->device;
+	PmStatus st = need_staging(s, err);
+
+	if (!st && s->m->staging)
+		st = d->zero(s, s->staging, s->m->staging, err);
+	for (size_t k = 0; k < s->n_pieces && s->chosen && !st; k++)
+		st = warm_shape(s, s->piece[k].shape, flags, bound, err);
+	for (size_t k = 0; k < s->m->pk.n_shape && !s->chosen && !st; k++)
+		st = warm_shape(s, k, flags, 0, err);
+	return st ? st : d->wait(s, err);
+}
+
+int pm_rt_session_warm(PmRtSession *s, unsigned flags, PmRtError *err)
+{
+	const PmRtDevice *d;
+	size_t bound = 0;
+	int code = PM_RT_OK, whole;
+	PmErr why;
+	PmStatus st;
+
+	if (!s || flags & ~(unsigned)PM_RT_GRAPH)
+		return pm_rt_usage(err, "pm_rt_session_warm needs a session, and flags that it knows.");
+	d = s->m->device;
+	if (!d->zero)
+		return PM_RT_OK;
+	while (bound < s->m->n_in && s->bound[bound].bound)
+		bound++;
+	if (bound == s->m->n_in)
+		code = choose(s, err);
+	if (code)
+		return code;
+	whole = s->chosen && is_whole(s) && all_direct(s);
+	if (whole)
+		code = check_bound(s, err);
+	if (code)
+		return code;
+	pm_err_init(&why);
+	st = d->enter(s, NULL, &why);
+	if (st)
+		return pm_rt_fail(&why, err);
+	st = warm_shapes(s, flags, whole, &why);
+	d->leave(s);
+	if (!st && whole && s->staging) {
+		d->release(s, s->staging);
+		s->staging = 0;
+	}
 	return st ? pm_rt_fail(&why, err) : PM_RT_OK;
 }

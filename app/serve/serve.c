@@ -4,6 +4,7 @@
 
 #include "app/serve/held.h"
 #include "app/serve/latency.h"
+#include "app/serve/serve_error.h"
 #include "app/serve/serve_gpu.h"
 #include "base/core/arena.h"
 #include "base/sys/proc.h"
@@ -20,7 +21,7 @@
 
 const double pm_serve_levels[PM_SERVE_LEVELS] = { 0.5, 0.9, 0.99, 0.999, 0.9999 };
 
-enum { WARM = 10, STEPS = 100 };
+enum { WARM = 10, STEPS = 100, HOST_RUNS = 200 };
 
 /* Where threads wait until all have come, and memory was looked at. */
 typedef struct Gate {
@@ -46,38 +47,12 @@ typedef struct Thread {
 	PmTensor *out; /* owned; by output */
 	void **place;  /* owned; of inputs, then outputs, on the GPU */
 	void *stream;
-	double first, tenth;
+	double warm, first, tenth;
 	PmLatency latency;
 	PmErr err; /* code 0 = none */
 	int number;
 	pthread_t id;
 } Thread;
-
-static PmStatus status_of(int code)
-{
-	switch (code) {
-	case PM_RT_OK:
-		return PM_OK;
-	case PM_RT_ENV:
-		return PM_E_ENV;
-	case PM_RT_INPUT:
-	case PM_RT_USAGE:
-		return PM_E_INVALID;
-	case PM_RT_SHAPE:
-		return PM_E_SHAPE;
-	case PM_RT_MEMORY:
-		return PM_E_LIMIT;
-	case PM_RT_DEVICE:
-		return PM_E_DEVICE;
-	default:
-		return PM_E_INTERNAL;
-	}
-}
-
-static PmStatus rt(int code, const PmRtError *e, PmErr *err)
-{
-	return code ? pm_err(err, status_of(code), "%s", e->text) : PM_OK;
-}
 
 /* ---- inputs ---- */
 
@@ -162,7 +137,7 @@ static PmStatus bind_inputs(Thread *t, PmErr *err)
 			st = pm__gpu_put(b->gpu, t->place[i], b->in[i].data, b->in[i].bytes, t->stream, err);
 		in = tensor_of(&b->in[i], t->place[i]);
 		if (!st)
-			st = rt(pm_rt_bind_input(t->s, i, &in, &e), &e, err);
+			st = pm__serve_error(pm_rt_bind_input(t->s, i, &in, &e), &e, err);
 	}
 	return st;
 }
@@ -179,7 +154,7 @@ static PmStatus bind_outputs(Thread *t, PmErr *err)
 		PmRtValue v;
 		PmType type;
 
-		st = rt(pm_rt_output_shape(t->s, i, &v, &e), &e, err);
+		st = pm__serve_error(pm_rt_output_shape(t->s, i, &v, &e), &e, err);
 		if (st)
 			return st;
 		type = pm_type((PmDType)pm_dtype_from_onnx((int)v.type), v.rank, v.dim);
@@ -188,7 +163,7 @@ static PmStatus bind_outputs(Thread *t, PmErr *err)
 			st = pm__gpu_alloc(b->gpu, t->out[i].bytes, place, err);
 		to = tensor_of(&t->out[i], *place);
 		if (!st)
-			st = rt(pm_rt_bind_output(t->s, i, &to, &e), &e, err);
+			st = pm__serve_error(pm_rt_bind_output(t->s, i, &to, &e), &e, err);
 	}
 	return st;
 }
@@ -197,7 +172,7 @@ static PmStatus open_thread(Thread *t, PmErr *err)
 {
 	Bench *b = t->b;
 	PmRtError e;
-	PmStatus st = rt(pm_rt_session_new(b->m, &t->s, &e), &e, err);
+	PmStatus st = pm__serve_error(pm_rt_session_new(b->m, &t->s, &e), &e, err);
 
 	t->out = pm_xcalloc(b->n_out + 1, sizeof *t->out);
 	t->place = pm_xcalloc(b->n_in + b->n_out + 1, sizeof *t->place);
@@ -229,7 +204,8 @@ static PmStatus run_once(Thread *t, double *seconds, PmErr *err)
 	const Bench *b = t->b;
 	double from = pm_now();
 	PmRtError e;
-	PmStatus st = rt(pm_rt_run(t->s, t->stream, b->ask->graph ? PM_RT_GRAPH : 0, &e), &e, err);
+	PmStatus st = pm__serve_error(pm_rt_run(t->s, t->stream, b->ask->graph ? PM_RT_GRAPH : 0, &e), &e,
+				      err);
 
 	if (!st && b->gpu)
 		st = pm__gpu_wait(b->gpu, t->stream, err);
@@ -237,9 +213,20 @@ static PmStatus run_once(Thread *t, double *seconds, PmErr *err)
 	return st;
 }
 
+static PmStatus warm_session(Thread *t, PmErr *err)
+{
+	double from = pm_now();
+	PmRtError e;
+	PmStatus st = pm__serve_error(pm_rt_session_warm(t->s, t->b->ask->graph ? PM_RT_GRAPH : 0, &e), &e,
+				      err);
+
+	t->warm = pm_now() - from;
+	return st;
+}
+
 static PmStatus run_warm(Thread *t, PmErr *err)
 {
-	PmStatus st = PM_OK;
+	PmStatus st = t->b->ask->warm ? warm_session(t, err) : PM_OK;
 
 	for (int i = 0; i < WARM && !st; i++) {
 		double seconds;
@@ -345,6 +332,7 @@ static void open_gate(Bench *b)
 
 static void note_latency(const Thread *t, const PmLatency *all, PmServed *out)
 {
+	out->warming = t->warm;
 	out->first = t->first;
 	out->tenth = t->tenth;
 	out->runs = (int64_t)all->n;
@@ -406,6 +394,8 @@ static PmStatus serve(Bench *b, PmServed *out, PmErr *err)
 	st = run_threads(b, t, out, err);
 	if (!st)
 		st = take_outputs(&t[0], out, err);
+	if (!st && b->gpu && b->ask->graph)
+		st = pm__host_cost(t[0].s, b->gpu, t[0].stream, HOST_RUNS, &out->host, err);
 	for (int i = 0; i < b->ask->threads; i++)
 		close_thread(&t[i]);
 	free(t);
@@ -438,7 +428,7 @@ PmStatus pm_serve(const PmServeAsk *ask, PmServed *out, PmErr *err)
 	memset(out, 0, sizeof *out);
 	look(&b, &out->before);
 	from = pm_now();
-	st = rt(pm_rt_open(ask->package, ask->device, &b.m, &e), &e, err);
+	st = pm__serve_error(pm_rt_open(ask->package, ask->device, &b.m, &e), &e, err);
 	out->open = pm_now() - from;
 	if (st)
 		return st;

@@ -5,6 +5,7 @@
 #define APP_SERVE_SERVE_H
 
 #include "app/serve/held.h"
+#include "app/serve/host_cost.h"
 #include "app/watch/watch.h"
 #include "base/core/err.h"
 #include "base/core/hash.h"
@@ -18,6 +19,7 @@ typedef struct PmServeAsk {
 	int threads;                  /* each with a session of its own */
 	int64_t runs;                 /* of all threads together */
 	int graph, on_device;         /* PM_RT_GRAPH; tensors stay on the GPU, a stream for each thread */
+	int warm;                     /* pm_rt_session_warm, once tensors are bound */
 	const char
 		*inputs; /* folder of input_K.pb; NULL: seeded numbers, and zeros where they are integers */
 	uint64_t seed;
@@ -27,15 +29,17 @@ typedef struct PmServeAsk {
 enum { PM_SERVE_LEVELS = 5, PM_SERVE_OUTPUTS = 64 };
 
 typedef struct PmServed {
-	double open, first,
-		tenth; /* seconds: of pm_rt_open, of the first and of the tenth run of a session */
+	/* seconds: of pm_rt_open, of pm_rt_session_warm (0 without), of the first and of the tenth run of a
+	 * session */
+	double open, warming, first, tenth;
 	double level[PM_SERVE_LEVELS]; /* of the latency of a run, at pm_serve_levels */
 	double mean, most;             /* of the same */
 	double seconds;                /* of all runs */
 	int64_t runs;
 	PmServeHeld before, opened, warm,
-		after; /* before opening, after it, after ten runs of every thread, at the end */
-	char *about;   /* owned: pm_rt_about */
+		after;   /* before opening, after it, after ten runs of every thread, at the end */
+	PmHostCost host; /* with graph and on_device, of the first thread's session when all runs are over */
+	char *about;     /* owned: pm_rt_about */
 	size_t n_outputs;
 	char output[PM_SERVE_OUTPUTS]
 		   [PM_SHA256_HEX]; /* SHA-256 of the outputs of the last run of the first thread */

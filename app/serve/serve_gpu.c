@@ -3,6 +3,7 @@
 #include "app/serve/serve_gpu.h"
 
 #include "base/core/arena.h"
+#include "base/sys/proc.h"
 #include "runtime/cuda/cuda_api.h"
 
 #include <stdlib.h>
@@ -130,6 +131,51 @@ PmStatus pm__gpu_wait(PmServeGpu *g, void *stream, PmErr *err)
 	PmStatus st = enter(g, err);
 
 	return st ? st : leave(g, "finish a run", g->cu->stream_sync(stream), err);
+}
+
+PmStatus pm__gpu_capture(PmServeGpu *g, void *stream, PmStatus (*f)(void *arg, PmErr *err), void *arg,
+			 void **graph, PmErr *err)
+{
+	PmStatus st = enter(g, err), said = PM_OK;
+	CuGraphExec *exec = NULL;
+	CuGraph *all = NULL;
+	int rc;
+
+	if (st)
+		return st;
+	rc = g->cu->capture_begin(stream, CU_CAPTURE_RELAXED);
+	if (!rc) {
+		said = f(arg, err);
+		rc = g->cu->capture_end(stream, &all);
+	}
+	if (!rc && !said)
+		rc = g->cu->graph_make(&exec, all, 0);
+	if (all)
+		g->cu->graph_destroy(all);
+	*graph = exec;
+	st = leave(g, "make a graph of a run", rc, said ? NULL : err);
+	return said ? said : st;
+}
+
+PmStatus pm__gpu_launch(PmServeGpu *g, void *graph, void *stream, double *seconds, PmErr *err)
+{
+	PmStatus st = enter(g, err);
+	double from;
+	int rc;
+
+	if (st)
+		return st;
+	from = pm_now();
+	rc = g->cu->graph_launch(graph, stream);
+	*seconds = pm_now() - from;
+	return leave(g, "launch a graph", rc, err);
+}
+
+void pm__gpu_graph_end(PmServeGpu *g, void *graph)
+{
+	if (!graph || enter(g, NULL))
+		return;
+	leave(g, "", g->cu->graph_exec_destroy(graph), NULL);
 }
 
 int64_t pm__gpu_taken(PmServeGpu *g)

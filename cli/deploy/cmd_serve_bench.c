@@ -33,6 +33,8 @@ static void put_json(const PmServeAsk *a, const PmServed *s)
 	pm_json_add_i64(o, "runs", s->runs);
 	cJSON_AddBoolToObject(o, "graph", a->graph);
 	cJSON_AddNumberToObject(o, "open_seconds", s->open);
+	if (a->warm)
+		cJSON_AddNumberToObject(o, "warming_seconds", s->warming);
 	cJSON_AddNumberToObject(o, "first_seconds", s->first);
 	cJSON_AddNumberToObject(o, "tenth_seconds", s->tenth);
 	cJSON_AddNumberToObject(o, "seconds", s->seconds);
@@ -48,6 +50,13 @@ static void put_json(const PmServeAsk *a, const PmServed *s)
 	cJSON_AddItemToObject(o, "opened", held_json(&s->opened));
 	cJSON_AddItemToObject(o, "warm", held_json(&s->warm));
 	cJSON_AddItemToObject(o, "after", held_json(&s->after));
+	if (s->host.runs) {
+		cJSON *host = cJSON_AddObjectToObject(o, "host");
+
+		pm_json_add_i64(host, "runs", s->host.runs);
+		cJSON_AddNumberToObject(host, "run_seconds", s->host.run);
+		cJSON_AddNumberToObject(host, "launch_seconds", s->host.launch);
+	}
 	outputs = cJSON_AddArrayToObject(o, "outputs");
 	for (size_t i = 0; i < s->n_outputs; i++)
 		cJSON_AddItemToArray(outputs, cJSON_CreateString(s->output[i]));
@@ -65,14 +74,20 @@ static void put_held(const char *when, const PmServeHeld *h)
 
 static void put_text(const PmServeAsk *a, const PmServed *s)
 {
-	printf("%s: opened in %.2f ms; first run %.3f ms, tenth %.3f ms\n", a->package, s->open * 1e3,
-	       s->first * 1e3, s->tenth * 1e3);
+	printf("%s: opened in %.2f ms; ", a->package, s->open * 1e3);
+	if (a->warm)
+		printf("warm in %.2f ms; ", s->warming * 1e3);
+	printf("first run %.3f ms, tenth %.3f ms\n", s->first * 1e3, s->tenth * 1e3);
 	printf("%lld runs by %d thread%s%s: %.1f a second; latency %.3f ms on average", (long long)s->runs,
 	       a->threads, a->threads == 1 ? "" : "s", a->graph ? ", as graphs" : "",
 	       s->seconds > 0 ? (double)s->runs / s->seconds : 0, s->mean * 1e3);
 	for (int i = 0; i < PM_SERVE_LEVELS; i++)
 		printf(", p%g %.3f", pm_serve_levels[i] * 100, s->level[i] * 1e3);
 	printf(", longest %.3f\n", s->most * 1e3);
+	if (s->host.runs && s->host.launch > 0)
+		printf("  the host's part of a run %.2f us, of a bare launch of its graph %.2f us: %.2f "
+		       "times\n",
+		       s->host.run * 1e6, s->host.launch * 1e6, s->host.run / s->host.launch);
 	put_held("before", &s->before);
 	put_held("open", &s->opened);
 	put_held("10 runs each", &s->warm);
@@ -93,6 +108,8 @@ int pm_cmd_serve_bench(const PmCmd *cmd, int argc, char **argv)
 		{ "--graph", PM_OPT_FLAG, &ask.graph, "cuda: run as one CUDA graph" },
 		{ "--device-tensors", PM_OPT_FLAG, &ask.on_device,
 		  "cuda: tensors stay on the GPU, each thread has a stream of its own" },
+		{ "--warm", PM_OPT_FLAG, &ask.warm,
+		  "make sessions warm before their first run (pm_rt_session_warm)" },
 		{ "--inputs", PM_OPT_STR, &ask.inputs,
 		  "read the inputs from this folder's input_K.pb (serialised tensors)" },
 		{ "--seed", PM_OPT_INT, &seed, "seed of inputs that are made up (default 1)" },

@@ -98,6 +98,14 @@ static void device(void **state)
 		rt_case_device(&package[i]);
 }
 
+static void warm(void **state)
+{
+	(void)state;
+	need_gpu();
+	for (int i = 0; i < n_packages; i++)
+		rt_case_warm(&package[i], NULL);
+}
+
 static void threads(void **state)
 {
 	(void)state;
@@ -117,10 +125,8 @@ static void growth(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(host),
-		cmocka_unit_test(device),
-		cmocka_unit_test(threads),
-		cmocka_unit_test(growth),
+		cmocka_unit_test(host),    cmocka_unit_test(device), cmocka_unit_test(warm),
+		cmocka_unit_test(threads), cmocka_unit_test(growth),
 	};
 
 	return cmocka_run_group_tests(tests, open_all, close_all);

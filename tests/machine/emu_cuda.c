@@ -241,6 +241,7 @@ XX(cuCtxGetCurrent, (void **ctx))
 
 XX(cuCtxPushCurrent_v2, (void *ctx))
 {
+	count(EMU_CUDA_CALLS, 1);
 	if (depth == MAX_DEPTH)
 		return INVALID_VALUE;
 	stack[depth++] = ctx;
@@ -249,6 +250,7 @@ XX(cuCtxPushCurrent_v2, (void *ctx))
 
 XX(cuCtxPopCurrent_v2, (void **ctx))
 {
+	count(EMU_CUDA_CALLS, 1);
 	if (!depth)
 		return INVALID_CONTEXT;
 	*ctx = stack[--depth];
@@ -335,6 +337,7 @@ XX(cuModuleGetFunction, (void **out, void *module, const char *name))
 		return NO_MEMORY;
 	*f = (Function){ m->fns, m, entry };
 	m->fns = f;
+	count(EMU_CUDA_FUNCTIONS, 1);
 	*out = f;
 	return 0;
 }
@@ -432,6 +435,17 @@ XX(cuMemcpyDtoHAsync_v2, (void *to, Ptr from, size_t n, void *s))
 XX(cuMemcpyDtoDAsync_v2, (Ptr to, Ptr from, size_t n, void *s))
 {
 	return copy((void *)(size_t)to, (const void *)(size_t)from, n, s);
+}
+
+XX(cuMemsetD8Async, (Ptr to, unsigned char v, size_t n, void *stream))
+{
+	const Stream *s = stream;
+
+	NEED_CONTEXT();
+	if (s && s->captured)
+		return NOT_SUPPORTED;
+	memset((void *)(size_t)to, v, n);
+	return 0;
 }
 
 /* ---- launches ---- */
@@ -682,7 +696,6 @@ XX(cuGraphExecDestroy, (void *exec))
 	}
 CANNOT(cuDeviceGetPCIBusId)
 CANNOT(cuDeviceTotalMem_v2)
-CANNOT(cuMemsetD8Async)
 CANNOT(cuMemsetD16Async)
 CANNOT(cuMemsetD32Async)
 CANNOT(cuMemGetAllocationGranularity)

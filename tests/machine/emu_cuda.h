@@ -18,9 +18,10 @@ enum {
 	EMU_CUDA_GRAPH_LAUNCHES,
 	EMU_CUDA_COPIES,
 	EMU_CUDA_WAITS,
-	EMU_CUDA_CALLS, /* of any function but those about errors and versions */
+	EMU_CUDA_CALLS, /* of any function of a context, or about it */
 	EMU_CUDA_LOADS, /* modules that were loaded */
 	EMU_CUDA_ALLOCS,
+	EMU_CUDA_FUNCTIONS, /* looked up */
 	EMU_CUDA_N
 };
 
@@ -42,6 +43,8 @@ void emu_cuda_behave(int manner, int on);
 /* For libraries: has f called with a copy of n bytes at arg (at most 256) when the stream comes to it. As a
  * library that loads a kernel when it is first wanted, it waits where EMU_CUDA_CAPTURES_HOLD says so. */
 int emu_cuda_enqueue(void *stream, void (*f)(void *arg), const void *arg, unsigned long n);
+/* Of the cuDNN beside the driver: how often its version was asked for. */
+long emu_dnn_asked(void);
 /* With 1, no graph takes another's arguments from here on. */
 void emu_cuda_refuse_updates(int on);
 

@@ -32,6 +32,11 @@ says '"device": "cuda:0 Fake One"' "is opened on the GPU"
 pm serve-bench "$tmp/both.pmz" --runs 3 --graph --device cuda:2 --device-tensors --json --quiet
 exits 0 "on another GPU, as graphs, with tensors of the device"
 says '"device": "cuda:2 Fake Two"' "says which"
+says '"launch_seconds"' "says what the host's part of a bare launch is"
+pm serve-bench "$tmp/both.pmz" --runs 3 --graph --device cuda --device-tensors --warm
+exits 0 "with sessions that are warm"
+grep -q 'opened in .*; warm in .* ms; first run' "$tmp/out" && grep -q 'a bare launch of its graph .* us: .* times' "$tmp/out"
+tap "says what that took, and what a run costs the host"
 pm serve-bench "$tmp/both.pmz" --runs 3 --device emu --json --quiet
 exits 0 "on emu"
 says '"device": "emu"' "says so"

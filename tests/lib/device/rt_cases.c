@@ -246,6 +246,127 @@ void rt_case_turns(const TestPackage *p, long (*captured)(void))
 	pm_rt_close(m);
 }
 
+/* ---- sessions that are warm ---- */
+
+static void mark_outputs(const TestRun *r, const Set *set, void *stream)
+{
+	for (size_t i = 0; i < r->n_out; i++) {
+		char *mark = malloc(r->want[i].bytes + 1);
+
+		memset(mark, 0x5a, r->want[i].bytes + 1);
+		assert_int_equal(cu.to(set->at[r->n_in + i], mark, r->want[i].bytes, stream), 0);
+		assert_int_equal(cu.sync(stream), 0);
+		free(mark);
+	}
+}
+
+/* Inputs are what they were, outputs are what mark_outputs wrote. */
+static void check_untouched(const TestRun *r, const Set *set, void *stream)
+{
+	for (size_t i = 0; i < set->n; i++) {
+		const PmTensor *t = i < r->n_in ? &r->in[i] : &r->want[i - r->n_in];
+		char *got = calloc(1, t->bytes + 1);
+
+		assert_int_equal(cu.from(got, set->at[i], t->bytes, stream), 0);
+		assert_int_equal(cu.sync(stream), 0);
+		for (size_t k = 0; k < t->bytes; k++)
+			assert_int_equal(got[k], i < r->n_in ? ((char *)t->data)[k] : 0x5a);
+		free(got);
+	}
+}
+
+static void warm_up(PmRtSession *s, unsigned flags)
+{
+	PmRtError e;
+
+	if (pm_rt_session_warm(s, flags, &e))
+		fail_msg("%s", e.text);
+}
+
+static void warm_bound(PmRtModel *m, const TestRun *r, void *stream, void (*note)(int when))
+{
+	PmRtSession *s = open_session(m);
+	Set set;
+
+	make_set(r, 0, stream, &set);
+	mark_outputs(r, &set, stream);
+	bind_set(s, r, &set);
+	if (note)
+		note(RT_BOUND);
+	warm_up(s, PM_RT_GRAPH);
+	if (note)
+		note(RT_WARM);
+	check_untouched(r, &set, stream);
+	if (note)
+		note(RT_WARM);
+	run(s, stream, PM_RT_GRAPH);
+	if (note)
+		note(RT_FIRST);
+	check_set(r, &set, stream, "warm");
+	run(s, stream, 0);
+	check_set(r, &set, stream, "warm, without a graph");
+	pm_rt_session_free(s);
+	drop_set(&set);
+}
+
+void rt_case_warm(const TestPackage *p, void (*note)(int when))
+{
+	PmRtModel *m = open_model(p);
+	PmTensor out[TEST_VALUES];
+	PmRtSession *s;
+	void *stream, *now;
+
+	assert_int_equal(cu.push(ctx), 0);
+	assert_int_equal(cu.stream(&stream, 1), 0);
+	for (size_t k = 0; k < p->n_runs; k++)
+		warm_bound(m, &p->run[k], stream, note);
+	assert_int_equal(cu.stream_end(stream), 0);
+	assert_int_equal(cu.pop(&now), 0);
+	s = open_session(m);
+	warm_up(s, PM_RT_GRAPH);
+	for (size_t k = 0; k < p->n_runs; k++) {
+		test_bind(s, &p->run[k], out);
+		warm_up(s, 0);
+		run(s, NULL, PM_RT_GRAPH);
+		test_same(&p->run[k], out, "warm, tensors of the host");
+		pm_tensors_release(out, p->run[k].n_out);
+	}
+	pm_rt_session_free(s);
+	pm_rt_close(m);
+}
+
+long rt_case_host_calls(const TestPackage *p, long (*counted)(void))
+{
+	const TestRun *r = &p->run[0];
+	PmRtModel *m = open_model(p);
+	PmRtSession *s = open_session(m);
+	void *stream, *now;
+	long each = 0;
+	Set set;
+
+	assert_int_equal(cu.push(ctx), 0);
+	assert_int_equal(cu.stream(&stream, 1), 0);
+	make_set(r, 0, stream, &set);
+	bind_set(s, r, &set);
+	run(s, stream, PM_RT_GRAPH);
+	run(s, stream, PM_RT_GRAPH);
+	for (int i = 0; i < 10; i++) {
+		long before = counted();
+
+		run(s, stream, PM_RT_GRAPH);
+		if (i)
+			assert_int_equal(counted() - before, each);
+		each = counted() - before;
+	}
+	check_set(r, &set, stream, "as graphs");
+	drop_set(&set);
+	assert_int_equal(cu.stream_end(stream), 0);
+	assert_int_equal(cu.pop(&now), 0);
+	pm_rt_session_free(s);
+	pm_rt_close(m);
+	return each;
+}
+
 /* ---- threads ---- */
 
 double rt_threads_tell_s = 10, rt_threads_end_s = 120;

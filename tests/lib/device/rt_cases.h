@@ -22,6 +22,14 @@ void rt_case_threads(const TestPackage *p, int n, int runs);
 void rt_case_threads_held(const TestPackage *p, int n, int runs);
 /* Seconds after which that is told, and without a step after which the process ends. */
 extern double rt_threads_tell_s, rt_threads_end_s;
+/* A session that is warm: nothing of the caller's was read or written, and results are right; bound before,
+ * and bound later. note: called in each shape when tensors are bound, when it is warm, and after the first
+ * run; NULL: nobody wants to know. */
+enum { RT_BOUND, RT_WARM, RT_FIRST };
+void rt_case_warm(const TestPackage *p, void (*note)(int when));
+/* Runs as graphs on tensors and a stream that stay; counted: how many calls of the driver were so far. Each
+ * run makes as many, which are returned. */
+long rt_case_host_calls(const TestPackage *p, long (*counted)(void));
 /* After `runs` more runs the process has as many open files, the device as much memory as before. */
 void rt_case_growth(const TestPackage *p, int runs);
 /* A few sets of pointers in turn, as graphs: each is captured once. captured: how many launches were so far.

@@ -4,11 +4,13 @@
 #include "tests/lib/device/rt_cases.h"
 #include "tests/machine/emu_cuda.h"
 
+#include "app/serve/serve.h"
 #include "base/sys/io.h"
 #include "bench/inputs/inputs.h"
 #include "rt/format.h"
 #include "rt/package.h"
 #include "rt/sha256.h"
+#include "tests/lib/device/package_bytes.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -28,7 +30,7 @@ static const char product_text[] = "<ir_version: 8, opset_import: [\"\" : 18]>\n
 				   "{ a = Exp (x)\n t = MatMul (a, w)\n y = Softmax <axis = 1> (t) }\n";
 
 static TestPackage head, small, product;
-static long (*counted)(int what);
+static long (*counted)(int what), (*dnn_asked)(void);
 static void (*refuse_updates)(int on);
 static void (*behave)(int manner, int on);
 
@@ -129,6 +131,8 @@ static int open_all(void **state)
 	as_cuda(&product, 90);
 	setenv("PASSMITH_LIBRARIES", "off", 1); /* they would want a real GPU, but for those that are ours */
 	open_machine("libcublasLt.so.13");
+	p = dlsym(open_machine("libcudnn.so.9"), "emu_dnn_asked");
+	memcpy(&dnn_asked, &p, sizeof p);
 	so = open_machine("libcuda.so.1");
 	p = dlsym(so, "emu_cuda_count");
 	memcpy(&counted, &p, sizeof p);
@@ -284,6 +288,165 @@ static void threads_that_hang(void **state)
 			       "0 in run 0, pm_rt_session_new;"));
 }
 
+static long snapshot[3][EMU_CUDA_N];
+
+static void note(int when)
+{
+	for (int i = 0; i < EMU_CUDA_N; i++)
+		snapshot[when][i] = counted(i);
+	if (when != RT_FIRST)
+		return;
+	/* The first run is what every later one is. */
+	assert_int_equal(snapshot[RT_FIRST][EMU_CUDA_GRAPH_LAUNCHES],
+			 snapshot[RT_WARM][EMU_CUDA_GRAPH_LAUNCHES] + 1);
+	assert_int_equal(snapshot[RT_FIRST][EMU_CUDA_CALLS], snapshot[RT_WARM][EMU_CUDA_CALLS] + 3);
+	/* What the session took for the warm runs is gone. */
+	assert_true(snapshot[RT_WARM][EMU_CUDA_ALLOCS] > snapshot[RT_BOUND][EMU_CUDA_ALLOCS]);
+	assert_int_equal(snapshot[RT_WARM][EMU_CUDA_MEMORY], snapshot[RT_BOUND][EMU_CUDA_MEMORY]);
+	assert_int_equal(snapshot[RT_WARM][EMU_CUDA_INSTANTIATED],
+			 snapshot[RT_BOUND][EMU_CUDA_INSTANTIATED] + 1);
+}
+
+static void warm(void **state)
+{
+	PmRtError e;
+
+	(void)state;
+	rt_case_warm(&head, note);
+	take_libraries(1);
+	rt_case_warm(&product, note);
+	take_libraries(0);
+	nothing_is_left();
+	assert_int_equal(pm_rt_session_warm(NULL, 0, &e), PM_RT_USAGE);
+	assert_non_null(strstr(e.text, "pm_rt_session_warm needs a session"));
+}
+
+/* n bytes at the end of a section of the package; all that comes behind moves on by a page. */
+static void append(TestPackage *p, int section, const void *bytes, size_t n)
+{
+	static const char page[PM_RTF_PAGE];
+	PmStr old = PM_STR_INIT, now = PM_STR_INIT;
+	PmRtfHeader h;
+	uint64_t end;
+	PmErr err;
+
+	assert_int_equal(pm_read_file(p->path, 0, &old, &err), PM_OK);
+	memcpy(&h, old.s, sizeof h);
+	end = h.section[section].offset + h.section[section].bytes;
+	h.section[section].bytes += n;
+	for (int i = section + 1; i < PM_RTF_N_SECTIONS; i++)
+		h.section[i].offset += sizeof page;
+	h.file_bytes += sizeof page;
+	pm_str_addn(&now, old.s, end);
+	pm_str_addn(&now, bytes, n);
+	pm_str_addn(&now, page, sizeof page - n);
+	pm_str_addn(&now, old.s + end, old.len - end);
+	memcpy(now.s, &h, sizeof h);
+	test_package_seal(&now);
+	assert_int_equal(pm_write_file(p->path, now.s, now.len, &err), PM_OK);
+	pm_str_release(&old);
+	pm_str_release(&now);
+}
+
+/* A product that was tuned asks for nothing of cuDNN, which takes long to open. */
+static void only_what_is_wanted(void **state)
+{
+	static const char gpu[] = "Emulated One";
+	PmRtfChoice choice = { .cublaslt = 130000, .cudnn = 12345 };
+	PmRtPackage p;
+	PmErr err;
+	long asked;
+
+	(void)state;
+	assert_int_equal(pm_package_open(product.path, &p, &err), PM_OK);
+	choice.gpu = (uint32_t)p.n_text;
+	pm_package_close(&p);
+	append(&product, PM_RTF_TEXTS, gpu, sizeof gpu);
+	append(&product, PM_RTF_CHOICES, &choice, sizeof choice);
+	take_libraries(1);
+	asked = dnn_asked();
+	rt_case_host(&product);
+	assert_int_equal(dnn_asked(), asked);
+	take_libraries(0);
+	nothing_is_left();
+}
+
+static long calls_of_the_driver(void)
+{
+	return counted(EMU_CUDA_CALLS);
+}
+
+/* A run is one launch of a graph, in the context that it is for: that is what the host does in the driver. */
+static void host_calls(void **state)
+{
+	(void)state;
+	assert_int_equal(rt_case_host_calls(&head, calls_of_the_driver), 3);
+	take_libraries(1);
+	assert_int_equal(rt_case_host_calls(&product, calls_of_the_driver), 3);
+	take_libraries(0);
+	nothing_is_left();
+}
+
+/* What serve-bench does: a warm run and its graph; ten runs, those that are asked for, and 200 that are timed
+ * in turn with as many bare launches of a graph of the same launches. */
+static void host_cost(void **state)
+{
+	const PmServeAsk ask = { .package = head.path,
+				 .device = "cuda",
+				 .threads = 1,
+				 .runs = 20,
+				 .graph = 1,
+				 .on_device = 1,
+				 .warm = 1 };
+	long launches = counted(EMU_CUDA_LAUNCHES), graphs = counted(EMU_CUDA_GRAPH_LAUNCHES);
+	long captured = counted(EMU_CUDA_CAPTURED), made = counted(EMU_CUDA_INSTANTIATED), each;
+	PmServed s;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	if (pm_serve(&ask, &s, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(s.host.runs, 200);
+	assert_true(s.host.run > 0 && s.host.launch > 0 && s.warming > 0);
+	assert_int_equal(counted(EMU_CUDA_GRAPH_LAUNCHES), graphs + 1 + 10 + 20 + 200 + 200);
+	assert_int_equal(counted(EMU_CUDA_INSTANTIATED), made + 2);
+	each = counted(EMU_CUDA_LAUNCHES) - launches; /* of the warm run alone */
+	assert_true(each > 0);
+	assert_int_equal(counted(EMU_CUDA_CAPTURED), captured + 3 * each);
+	pm_served_release(&s);
+	nothing_is_left();
+}
+
+/* Weights in one copy, each kernel looked up once however many steps launch it. */
+static void opening(void **state)
+{
+	long copies = counted(EMU_CUDA_COPIES), functions = counted(EMU_CUDA_FUNCTIONS), wanted = 0;
+	long loads = counted(EMU_CUDA_LOADS);
+	PmRtPackage p;
+	PmRtModel *m;
+	PmRtError e;
+	PmErr err;
+
+	(void)state;
+	assert_int_equal(pm_package_open(head.path, &p, &err), PM_OK);
+	for (size_t i = 0; i < p.n_step; i++) {
+		int seen = 0;
+
+		for (size_t k = 0; k < i && !seen; k++)
+			seen = p.step[k].unit == p.step[i].unit && p.step[k].entry == p.step[i].entry;
+		wanted += !seen;
+	}
+	assert_true(p.n_constant > 1 && wanted < (long)p.n_step);
+	assert_int_equal(pm_rt_open(head.path, "cuda", &m, &e), PM_RT_OK);
+	assert_int_equal(counted(EMU_CUDA_COPIES), copies + 1);
+	assert_int_equal(counted(EMU_CUDA_FUNCTIONS), functions + wanted);
+	assert_int_equal(counted(EMU_CUDA_LOADS), loads + (long)p.n_unit);
+	pm_rt_close(m);
+	pm_package_close(&p);
+	nothing_is_left();
+}
+
 /* With pointers that stay, a run is its launches or one graph, and nothing else. */
 static void steady(void **state)
 {
@@ -343,6 +506,11 @@ int main(void)
 		cmocka_unit_test(threads),
 		cmocka_unit_test(library),
 		cmocka_unit_test(threads_of_a_driver_that_waits),
+		cmocka_unit_test(warm),
+		cmocka_unit_test(host_calls),
+		cmocka_unit_test(host_cost),
+		cmocka_unit_test(opening),
+		cmocka_unit_test(only_what_is_wanted),
 		cmocka_unit_test(threads_that_hang),
 		cmocka_unit_test(steady),
 		cmocka_unit_test(turns),

@@ -32,7 +32,7 @@ RT_BASE  := $(addprefix base/core/,arena.c clean.c elf.c err.c str.c) \
 	$(addprefix runtime/emu/,emu_entry.c emu_fail.c emu_fiber.c emu_object.c emu_sched.c) $(wildcard runtime/host/*.c)
 RT_SRC   := $(wildcard rt/*.c) $(RT_BASE) ir/core/onnx_dtype.c ir/core/type.c runtime/cuda/cuda_api.c runtime/device/library.c \
 	$(addprefix runtime/cuda/library/,cuda_algo.c cuda_conv.c cuda_gemm.c) $(wildcard runtime/cuda/library/lib_algo*.c)
-ORT_SRC  := $(wildcard ort/*.c) rt/sha256.c $(RT_BASE)
+ORT_SRC  := $(wildcard ort/*.c) rt/sha256.c runtime/cuda/cuda_api.c $(RT_BASE)
 CLI_SRC  := $(filter-out cli/host/%,$(call below,cli,*.c))
 # The program that runs passes, started by passmith.
 HOST_SRC := $(wildcard cli/host/*.c)
@@ -132,8 +132,6 @@ MACHINE  := $(addprefix $(BUILD)/tests/machine/,libcuda.so.1 libnvrtc.so libnvid
 # A driver whose GPU is this processor, a cuBLASLt for it, and a cuDNN that is opened and no more.
 EMU_LIBS := $(addprefix $(BUILD)/tests/machine/emu/,libcublasLt.so.13 libcudnn.so.9)
 EMU_CUDA := $(BUILD)/tests/machine/emu/libcuda.so.1 $(EMU_LIBS)
-# A driver whose GPU is this processor, for libpassmith_ort.
-ORT_CUDA := $(BUILD)/tests/machine/ort/libcuda.so.1
 # For the real ONNX Runtime: calls each function of its interface that is used.
 PROBE    := $(BUILD)/tests/ort/ort_probe.so
 # Objects that may not be loaded: each names, after "build:", what to link it with.
@@ -166,12 +164,12 @@ endif
 .PHONY: all lib tests unit passes models setup demo check adversarial honest check-kill check-cluster check-mcp check-slurm check-report bench-integrity bench-judge bench-eval bench-eval-many bench-clock bench-import bench-extract check-gpu check-atif check-ort check-python bundle golden-update fuzz gen fmt check-fmt check-spdx \
 	check-layers check-cycles check-headers check-clang check-api check-size check-gen check-docs check-ops conform install uninstall dist clean help FORCE
 
-all: $(LIB) $(CLI) $(HOST) $(RT) $(RT:.so=.a) $(ORT) $(PASSES) $(TESTS) $(TEST_SO) $(MACHINE) $(EMU_CUDA) $(ORT_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
+all: $(LIB) $(CLI) $(HOST) $(RT) $(RT:.so=.a) $(ORT) $(PASSES) $(TESTS) $(TEST_SO) $(MACHINE) $(EMU_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(BENCH) $(ONNX)
 
 lib: $(LIB)
-tests: $(RT) $(ORT) $(TESTS) $(TEST_SO) $(MACHINE) $(EMU_CUDA) $(ORT_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
+tests: $(RT) $(ORT) $(TESTS) $(TEST_SO) $(MACHINE) $(EMU_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
 # What tests/run.sh needs for tests/unit and tests/fuzz.
-unit: $(RT) $(ORT) $(filter $(BUILD)/tests/unit/%,$(TESTS)) $(TEST_SO) $(MACHINE) $(EMU_CUDA) $(ORT_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
+unit: $(RT) $(ORT) $(filter $(BUILD)/tests/unit/%,$(TESTS)) $(TEST_SO) $(MACHINE) $(EMU_CUDA) $(PROBE) $(BAD_ELF) $(FUZZ) $(PASSES) $(HOST)
 passes: $(PASSES)
 models: $(ONNX)
 
@@ -315,11 +313,6 @@ $(BUILD)/tests/machine/emu/libcudnn.so.9: $(BUILD)/obj-rt/tests/machine/emu_dnn.
 $(EMU_LIBS):
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) -shared $(PM_LDFLAGS) $(LDFLAGS) -Wl,-soname,$(@F) -o $@ $^ -ldl -lpthread
-
-$(ORT_CUDA): $(addprefix $(BUILD)/obj-rt/tests/machine/,emu_cuda.o ort_cuda.o) \
-		$(filter $(BUILD)/obj-rt/base/% $(BUILD)/obj-rt/runtime/%,$(ORT_OBJ))
-	@mkdir -p $(@D)
-	$(call Q,LINK)$(CC) -shared $(PM_LDFLAGS) $(LDFLAGS) -Wl,-soname,libcuda.so.1 -o $@ $^ -lm -ldl -lpthread
 
 $(PROBE): $(BUILD)/obj-rt/tests/ort/ort_probe.o $(BUILD)/obj-rt/ort/api.o
 	@mkdir -p $(@D)
@@ -528,5 +521,5 @@ help: ## this list
 	@echo "DEV=1 turns warnings into errors; SAN=... builds with sanitizers; HOSTILE=1 makes memory move and"
 	@echo "freed bytes change; CUDA=0 ignores CUDA headers. Use another BUILD folder for each combination."
 
--include $(patsubst %.o,%.d,$(RT_OBJ) $(ORT_OBJ) $(patsubst %,$(BUILD)/obj-rt/tests/%.o,machine/emu_cuda machine/emu_lt machine/emu_dnn machine/ort_cuda ort/ort_probe) $(LIB_OBJ) $(CLI_OBJ) $(TEST_LIB) $(GEN_OBJ) $(call obj,$(TEST_SRC) $(TIME_SRC) $(FUZZ_SRC) $(BENCH_SRC)) \
+-include $(patsubst %.o,%.d,$(RT_OBJ) $(ORT_OBJ) $(patsubst %,$(BUILD)/obj-rt/tests/%.o,machine/emu_cuda machine/emu_lt machine/emu_dnn ort/ort_probe) $(LIB_OBJ) $(CLI_OBJ) $(TEST_LIB) $(GEN_OBJ) $(call obj,$(TEST_SRC) $(TIME_SRC) $(FUZZ_SRC) $(BENCH_SRC)) \
 	$(BUILD)/obj/tests/fuzz/replay_main.o) $(call pass_dep,$(PASSES) $(TEST_SO))

@@ -8,46 +8,10 @@
 #include "ort/ort_priv.h"
 
 #include "base/core/arena.h"
+#include "runtime/cuda/cuda_api.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct CuCtx CuCtx;
-typedef struct CuMod CuMod;
-typedef struct CuFn CuFn;
-typedef struct CuStream CuStream;
-
-/* XX(member, symbol, parameters), by the documentation of the driver API. All return int, 0 is success. */
-#define FUNCTIONS(XX)                                                                                        \
-	XX(init, cuInit, (unsigned flags))                                                                   \
-	XX(error_name, cuGetErrorName, (int error, const char **name))                                       \
-	XX(stream_ctx, cuStreamGetCtx, (CuStream * s, CuCtx * *ctx))                                         \
-	XX(ctx_current, cuCtxGetCurrent, (CuCtx * *ctx))                                                     \
-	XX(ctx_push, cuCtxPushCurrent_v2, (CuCtx * ctx))                                                     \
-	XX(ctx_pop, cuCtxPopCurrent_v2, (CuCtx * *ctx))                                                      \
-	XX(ctx_device, cuCtxGetDevice, (int *device))                                                        \
-	XX(device_attr, cuDeviceGetAttribute, (int *value, int attr, int device))                            \
-	XX(module_load, cuModuleLoadData, (CuMod * *m, const void *image))                                   \
-	XX(module_function, cuModuleGetFunction, (CuFn * *f, CuMod * m, const char *name))                   \
-	XX(fn_set_attr, cuFuncSetAttribute, (CuFn * f, int attr, int value))                                 \
-	XX(launch, cuLaunchKernel,                                                                           \
-	   (CuFn * f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,          \
-	    unsigned smem, CuStream *s, void **params, void **extra))
-
-enum {
-	CC_MAJOR = 75, /* attributes of a device, */
-	CC_MINOR = 76,
-	MAX_DYNAMIC_SMEM = 8, /* of a function, to be set above */
-	FREE_SMEM = 48 * 1024
-};
-
-typedef struct Driver {
-	void *so;
-#define XX(member, symbol, parameters) int(*member) parameters;
-	FUNCTIONS(XX)
-#undef XX
-} Driver;
 
 struct PmOrtGpuModule {
 	PmOrtGpuModule *next;
@@ -64,43 +28,21 @@ struct PmOrtGpuKernel {
 /* --- the driver ------------------------------------------------------------------------------------------
  */
 
-static Driver driver;
+static const PmCuda *driver;
 static pthread_mutex_t driver_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static PmStatus open_driver(PmErr *err)
-{
-	Driver d = { .so = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) };
-	void *p;
-
-	if (!d.so)
-		return pm_err(err, PM_E_ENV,
-			      "Kernels for GPUs need the GPU's driver (libcuda.so.1), which is not here; "
-			      "install it.");
-#define XX(member, symbol, parameters)                                                                       \
-	p = dlsym(d.so, #symbol);                                                                            \
-	memcpy(&d.member, &p, sizeof p);                                                                     \
-	if (!p) {                                                                                            \
-		dlclose(d.so);                                                                               \
-		return pm_err(err, PM_E_ENV, "The GPU's driver lacks %s; install one for CUDA 12 or newer.", \
-			      #symbol);                                                                      \
-	}
-	FUNCTIONS(XX)
-#undef XX
-	if (d.init(0) != 0) {
-		dlclose(d.so);
-		return pm_err(err, PM_E_ENV, "The GPU's driver does not start; check that nvidia-smi works.");
-	}
-	driver = d;
-	return PM_OK;
-}
 
 static PmStatus need_driver(PmErr *err)
 {
 	PmStatus st = PM_OK;
 
 	pthread_mutex_lock(&driver_lock);
-	if (!driver.so)
-		st = open_driver(err);
+	if (!driver) {
+		const PmCuda *cu = NULL;
+
+		st = pm__cuda_open(&cu, err);
+		if (!st)
+			driver = cu;
+	}
 	pthread_mutex_unlock(&driver_lock);
 	return st;
 }
@@ -110,7 +52,7 @@ static PmStatus fail(const char *what, const PmOrtKernel *k, int error, PmErr *e
 {
 	const char *name = NULL;
 
-	if (driver.error_name(error, &name) != 0 || !name)
+	if (driver->error_name(error, &name) != 0 || !name)
 		name = "an unknown error";
 	return pm_err(err, PM_E_DEVICE, "The GPU cannot %s%s%s%s (%s).", what, k ? " kernel '" : "",
 		      k ? k->label : "", k ? "'" : "", name);
@@ -175,9 +117,9 @@ static PmStatus load_module(PmOrtLoaded *l, const PmOrtKernel *k, CuCtx *ctx, Cu
 	void *image;
 	PmStatus st;
 
-	rc = driver.ctx_device(&device);
-	rc = rc ? rc : driver.device_attr(&major, CC_MAJOR, device);
-	rc = rc ? rc : driver.device_attr(&minor, CC_MINOR, device);
+	rc = driver->ctx_device(&device);
+	rc = rc ? rc : driver->device_attr(&major, CU_DEV_CC_MAJOR, device);
+	rc = rc ? rc : driver->device_attr(&minor, CU_DEV_CC_MINOR, device);
 	if (rc)
 		return fail("say what it is", NULL, rc, err);
 	st = choose(&l->all, k, (uint32_t)(major * 10 + minor), &number, err);
@@ -189,7 +131,7 @@ static PmStatus load_module(PmOrtLoaded *l, const PmOrtKernel *k, CuCtx *ctx, Cu
 		m = pm_xcalloc(1, sizeof *m);
 		image = pm_xmalloc(l->all.image[number].n + 1); /* aligned as the driver expects it */
 		memcpy(image, l->all.image[number].p, l->all.image[number].n);
-		rc = driver.module_load(&m->mod, image);
+		rc = driver->module_load(&m->mod, image);
 		free(image);
 		if (rc) {
 			free(m);
@@ -210,9 +152,10 @@ static PmStatus load_kernel(PmOrtLoaded *l, const PmOrtKernel *k, CuCtx *ctx, Pm
 	int rc = 0;
 
 	for (uint32_t j = 0; j < k->n_launches && !st; j++) {
-		rc = driver.module_function(&out->fn[j], mod, k->launches[j].entry);
-		if (!rc && k->launches[j].smem > FREE_SMEM)
-			rc = driver.fn_set_attr(out->fn[j], MAX_DYNAMIC_SMEM, (int)k->launches[j].smem);
+		rc = driver->module_function(&out->fn[j], mod, k->launches[j].entry);
+		if (!rc && k->launches[j].smem > CU_PLAIN_SMEM)
+			rc = driver->fn_set_attr(out->fn[j], CU_FN_MAX_DYNAMIC_SMEM,
+						 (int)k->launches[j].smem);
 		if (rc)
 			st = fail("prepare", k, rc, err);
 	}
@@ -247,7 +190,7 @@ PmStatus pm__ort_gpu_load(PmOrtLoaded *l, const PmOrtKernel *k, PmErr *err)
 	PmOrtGpuKernel *found;
 	CuCtx *ctx = NULL;
 
-	if (st || driver.ctx_current(&ctx) != 0 || !ctx)
+	if (st || driver->ctx_current(&ctx) != 0 || !ctx)
 		return st;
 	pthread_mutex_lock(&l->lock);
 	st = find(l, k, ctx, &found, err);
@@ -268,10 +211,10 @@ static PmStatus enter(void *stream, CuCtx **ctx, int *pushed, PmErr *err)
 	*pushed = 0;
 	if (st)
 		return st;
-	rc = driver.stream_ctx(stream, ctx);
-	rc = rc ? rc : driver.ctx_current(&now);
+	rc = driver->stream_ctx(stream, ctx);
+	rc = rc ? rc : driver->ctx_current(&now);
 	if (!rc && now != *ctx) {
-		rc = driver.ctx_push(*ctx);
+		rc = driver->ctx_push(*ctx);
 		*pushed = !rc;
 	}
 	return rc ? fail("use the stream that it is given", NULL, rc, err) : PM_OK;
@@ -282,7 +225,7 @@ static void leave(int pushed)
 	CuCtx *ctx;
 
 	if (pushed)
-		driver.ctx_pop(&ctx);
+		driver->ctx_pop(&ctx);
 }
 
 PmStatus pm__ort_gpu_device(void *stream, int *ordinal, PmErr *err)
@@ -293,7 +236,7 @@ PmStatus pm__ort_gpu_device(void *stream, int *ordinal, PmErr *err)
 
 	if (st)
 		return st;
-	rc = driver.ctx_device(ordinal);
+	rc = driver->ctx_device(ordinal);
 	leave(pushed);
 	return rc ? fail("say which one it is", NULL, rc, err) : PM_OK;
 }
@@ -316,8 +259,8 @@ PmStatus pm__ort_gpu_run(PmOrtLoaded *l, const PmOrtCall *c, void *stream, PmErr
 		PmOrtArgs args;
 
 		pm__ort_args(c, n, &args);
-		rc = driver.launch(found->fn[j], n->grid[0], n->grid[1], n->grid[2], n->block[0], n->block[1],
-				   n->block[2], n->smem, stream, args.at, NULL);
+		rc = driver->launch(found->fn[j], n->grid[0], n->grid[1], n->grid[2], n->block[0],
+				    n->block[1], n->block[2], n->smem, stream, args.at, NULL);
 		if (rc)
 			st = fail("launch", k, rc, err);
 	}

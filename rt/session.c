@@ -3,6 +3,8 @@
 #include "rt/rt_priv.h"
 
 #include "base/core/arena.h"
+#include "ir/core/onnx_dtype.h"
+#include "ir/core/type.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +72,12 @@ static const char *side(const PmRtModel *m, size_t value)
 	return value < m->n_in ? "input" : "output";
 }
 
+/* "int64"; "undefined" for a number that is no type. */
+static const char *type_name(PmRtType type)
+{
+	return pm_dtype_name(pm_dtype_from_onnx((int)type));
+}
+
 /* PM_RT_OK when the tensor can be that value. */
 static int check_tensor(const PmRtModel *m, size_t value, const PmRtTensor *t, PmRtError *err)
 {
@@ -80,9 +88,10 @@ static int check_tensor(const PmRtModel *m, size_t value, const PmRtTensor *t, P
 	pm_err_init(&why);
 	if (t->type != v->type || t->rank != v->rank) {
 		pm_err(&why, PM_E_TYPE,
-		       "The tensor for %s '%.120s' has type %d and rank %d; the model wants type %d and rank "
-		       "%d.",
-		       side(m, value), v->name, (int)t->type, t->rank, (int)v->type, v->rank);
+		       "The tensor for %s '%.120s' has elements of type %s and rank %d; the model wants %s "
+		       "and "
+		       "rank %d.",
+		       side(m, value), v->name, type_name(t->type), t->rank, type_name(v->type), v->rank);
 		return pm_rt_fail(&why, err);
 	}
 	if (t->place != PM_RT_HOST && t->place != PM_RT_ON_DEVICE)

@@ -294,6 +294,7 @@ static PmStatus find_program(PmStr *out, PmErr *err)
 	const char *build = getenv("PASSMITH_BUILD");
 	PmStr dir = PM_STR_INIT, up = PM_STR_INIT;
 	PmStatus st = PM_OK;
+	char *whole;
 
 	if (build && *build)
 		pm_path_join(build, name, out);
@@ -311,6 +312,13 @@ static PmStatus find_program(PmStr *out, PmErr *err)
 		st = pm_err(err, PM_E_ENV,
 			    "The program %s, which runs passes, was not found beside this one; run make.",
 			    name);
+	/* It is started in another folder. */
+	whole = st ? NULL : realpath(out->s, NULL);
+	if (whole) {
+		pm_str_clear(out);
+		pm_str_add(out, whole);
+	}
+	free(whole);
 	pm_str_release(&dir);
 	pm_str_release(&up);
 	return st;

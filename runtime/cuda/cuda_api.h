@@ -52,6 +52,8 @@ typedef struct CuGraphUpdate {
 	XX(ctx_retain, cuDevicePrimaryCtxRetain, (CuCtx * *ctx, int dev))                                    \
 	XX(ctx_release, cuDevicePrimaryCtxRelease_v2, (int dev))                                             \
 	XX(ctx_set, cuCtxSetCurrent, (CuCtx * ctx))                                                          \
+	XX(ctx_current, cuCtxGetCurrent, (CuCtx * *ctx))                                                     \
+	XX(ctx_device, cuCtxGetDevice, (int *dev))                                                           \
 	XX(ctx_push, cuCtxPushCurrent_v2, (CuCtx * ctx))                                                     \
 	XX(ctx_pop, cuCtxPopCurrent_v2, (CuCtx * *ctx))                                                      \
 	XX(module_load, cuModuleLoadData, (CuMod * *m, const void *image))                                   \
@@ -84,6 +86,7 @@ typedef struct CuGraphUpdate {
 	    unsigned smem, CuStream *s, void **params, void **extra))                                        \
 	XX(stream_create, cuStreamCreate, (CuStream * *s, unsigned flags))                                   \
 	XX(stream_destroy, cuStreamDestroy_v2, (CuStream * s))                                               \
+	XX(stream_ctx, cuStreamGetCtx, (CuStream * s, CuCtx * *ctx))                                         \
 	XX(stream_sync, cuStreamSynchronize, (CuStream * s))                                                 \
 	XX(event_create, cuEventCreate, (CuEvent * *e, unsigned flags))                                      \
 	XX(event_destroy, cuEventDestroy_v2, (CuEvent * e))                                                  \

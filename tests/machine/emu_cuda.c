@@ -2,9 +2,9 @@
 /* emu_cuda.c - a CUDA driver for one GPU that is this processor: what stands for machine code are objects of
  * the emulated device, which run_host launches. So what a program does with the driver gives real results.
  *
- * It has what libpassmith_rt calls. Work is done when it is enqueued, unless its stream is captured. Every
- * call but those about contexts wants the context to be current, as on a GPU. emu_cuda_count says what was
- * done.
+ * It has what libpassmith_rt and libpassmith_ort call. Work is done when it is enqueued, unless its stream is
+ * captured. Every call but those about contexts wants the context to be current, as on a GPU. emu_cuda_count
+ * says what was done.
  */
 #include "tests/machine/emu_cuda.h"
 #include "base/core/err.h"
@@ -236,6 +236,20 @@ XX(cuCtxSetCurrent, (void *ctx))
 XX(cuCtxGetCurrent, (void **ctx))
 {
 	*ctx = depth ? stack[depth - 1] : NULL;
+	return 0;
+}
+
+XX(cuCtxGetDevice, (int *dev))
+{
+	*dev = 0;
+	return depth && stack[depth - 1] ? 0 : INVALID_CONTEXT;
+}
+
+/* There is one context. */
+XX(cuStreamGetCtx, (void *stream, void **ctx))
+{
+	(void)stream;
+	*ctx = &the_context;
 	return 0;
 }
 

@@ -158,6 +158,25 @@ XX(cuCtxSetCurrent, (void *ctx))
 	return 0;
 }
 
+XX(cuCtxGetCurrent, (void **ctx))
+{
+	*ctx = seen[0];
+	return 0;
+}
+
+XX(cuCtxGetDevice, (int *dev))
+{
+	*dev = 0;
+	return 0;
+}
+
+XX(cuStreamGetCtx, (void *s, void **ctx))
+{
+	(void)s;
+	*ctx = seen[0];
+	return 0;
+}
+
 XX(cuCtxPushCurrent_v2, (void *ctx))
 {
 	(void)ctx;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ort_gpu.h - calls of libpassmith_ort's kernels on a GPU, by a driver that is found as libcuda.so.1: the
- * real one, or that of tests/machine/ort, which a test has loaded before.
+ * real one, or that of tests/machine/emu, which a test has loaded before.
  */
 #ifndef TESTS_LIB_ORT_GPU_H
 #define TESTS_LIB_ORT_GPU_H

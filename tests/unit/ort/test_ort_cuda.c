@@ -80,7 +80,7 @@ static int prepare(void **state)
 	ort_cases_of_models(folder, &archs, "emu", &all);
 	for (size_t i = 0; i < all.n; i++)
 		as_gpu(all.list[i].path, 90, 0);
-	snprintf(path, sizeof path, "%s/tests/machine/ort/libcuda.so.1", build && *build ? build : "build");
+	snprintf(path, sizeof path, "%s/tests/machine/emu/libcuda.so.1", build && *build ? build : "build");
 	so = dlopen(path, RTLD_NOW);
 	assert_non_null(so);
 	p = dlsym(so, "emu_cuda_count");

@@ -299,10 +299,12 @@ static void bindings_that_cannot_be_are_refused(void **state)
 	bad = t;
 	bad.type = PM_RT_DOUBLE;
 	says(pm_rt_bind_input(s, 0, &bad, &e), &e, PM_RT_INPUT,
-	     "input 'x' has type 11 and rank 2; the model wants type 1");
+	     "input 'x' has elements of type double and rank 2; the model wants float and rank 2");
+	bad.type = (PmRtType)99;
+	says(pm_rt_bind_input(s, 0, &bad, &e), &e, PM_RT_INPUT, "elements of type undefined and rank 2");
 	bad = t;
 	bad.rank = 1;
-	says(pm_rt_bind_input(s, 0, &bad, &e), &e, PM_RT_INPUT, "rank 1; the model wants type 1 and rank 2");
+	says(pm_rt_bind_input(s, 0, &bad, &e), &e, PM_RT_INPUT, "rank 1; the model wants float and rank 2");
 	bad = t;
 	bad.dim[1] = 7;
 	says(pm_rt_bind_input(s, 0, &bad, &e), &e, PM_RT_INPUT,

@@ -95,6 +95,8 @@ def main():
                 json.dump(book, f, indent=1)
             os.replace(path + ".tmp", path)
             r = book["rows"][name]
+            if r.get("within") is False:
+                print(f"{name}: the package's outputs are further from the eager run than the ladder and PyTorch's own modes allow", file=sys.stderr)
             print(f"{name}: {r.get('error') or {n: round(w.get('latency', 0) * 1e6) for n, w in r['ways'].items()}}", file=sys.stderr, flush=True)
     shutil.rmtree(os.path.join(o.out, "work"), ignore_errors=True)
     return 0

@@ -4,7 +4,8 @@
 
 MODULE is one graph of `passmith task export --torch`, PACKAGE what `passmith compile` made of the same model. All sides get the same
 tensors on the GPU, which stay where they are. Each round takes every side twice, in a random order and its reverse: one call and the wait
-for its result ("latency"), and 16 calls and a wait ("train", per call). One line of JSON. cuDNN searches its algorithms; TF32 is off.
+for its result ("latency"), and 16 calls and a wait ("train", per call). Outputs are held to the ladder of tolerances beside the eager run's
+(ladder.py). One line of JSON. cuDNN searches its algorithms; TF32 is off.
 deploy.py calls it.
 """
 import argparse
@@ -18,8 +19,9 @@ import time
 import torch
 
 import passmith
+from ladder import smallest_t, within, worst
 from levels_torch import arguments, too_long
-from torch_bench import DEVICE, load_module, worst
+from torch_bench import DEVICE, load_module
 
 COMPILED = {"inductor": {}, "reduce-overhead": {"mode": "reduce-overhead"}, "max-autotune": {"mode": "max-autotune"}}
 TRAIN = 16
@@ -103,7 +105,8 @@ def main():
     torch.backends.cudnn.benchmark = True
     module, args = load_module(o.module), arguments(o.module, o.seed)
     with open(o.module + "/case.json") as f:
-        inputs = [t for t, a in zip(args, json.load(f)["arguments"]) if a["kind"] == "input"]
+        case = json.load(f)
+    inputs = [t for t, a in zip(args, case["arguments"]) if a["kind"] == "input"]
     out = {"about": {"torch": torch.__version__, "device": torch.cuda.get_device_name(0)}, "ways": {}}
     ways, row = {}, out["ways"]
     with torch.inference_mode():
@@ -118,7 +121,8 @@ def main():
                 run = way(name, module, args, package, inputs)
                 got = as_tuple(run())
                 torch.cuda.synchronize()
-                row[name] = {"first_seconds": time.perf_counter() - begin, "error_of_eager": worst(got, expected)}
+                row[name] = {"first_seconds": time.perf_counter() - begin, "error_of_eager": worst(got, expected),
+                             "smallest_t": smallest_t(case["tolerance"], got, expected)}
                 for _ in range(10):
                     run()
                 ways[name] = run
@@ -128,6 +132,7 @@ def main():
                 signal.alarm(0)
         for name, t in measure(ways, o.rounds, o.seed).items():
             row[name].update(t)
+    out["within"] = within(row)
     print(json.dumps(out), flush=True)
     return 0
 

@@ -17,7 +17,8 @@ import time
 
 import torch
 
-from torch_bench import DEVICE, Clock, draw, load_meta, load_module, read_tensor, worst
+from ladder import worst
+from torch_bench import DEVICE, Clock, draw, load_meta, load_module, read_tensor
 
 # "max-autotune" alone would add CUDA graphs, which copy every input; GPU time has no launches to save.
 MODES = {"eager": None, "inductor": {}, "max-autotune": {"mode": "max-autotune-no-cudagraphs"}}

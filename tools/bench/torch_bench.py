@@ -16,7 +16,6 @@ times in a dataset. Needs PyTorch and a GPU.
 import argparse
 import importlib.util
 import json
-import math
 import os
 import random
 import statistics
@@ -25,6 +24,8 @@ import tempfile
 import time
 
 import torch
+
+from ladder import smallest_t, worst
 
 DEPTH, SETS, TRAIN = 8, 4, 16
 FLUSH_BYTES = 256 << 20
@@ -272,25 +273,6 @@ def measure(clock, sides, bank, blocks, seed):
     return out, overhead
 
 
-def worst(got, expected):
-    """The largest difference, relative to the largest expected element; infinity when types or NaNs differ."""
-    bad = 0.0
-    for y, e in zip(got, expected):
-        if y.dtype != e.dtype or y.shape != e.shape:
-            return math.inf
-        if not e.dtype.is_floating_point:
-            bad = max(bad, 0.0 if torch.equal(y, e) else math.inf)
-            continue
-        y, e = y.double(), e.double()
-        if not torch.equal(torch.isfinite(y), torch.isfinite(e)):
-            return math.inf
-        ok = torch.isfinite(e)
-        if ok.any():
-            scale = max(e[ok].abs().max().item(), 1e-30)
-            bad = max(bad, (y[ok] - e[ok]).abs().max().item() / scale)
-    return bad
-
-
 def check(case, run, bank):
     if not bank.expected:
         return None
@@ -300,35 +282,12 @@ def check(case, run, bank):
     return {"error": error, "agrees": error <= max([BOUND[k] for k in kinds] or [0.0])}
 
 
-def smallest_t(case, got, expected):
-    """The strictest tolerance level from which on all outputs pass; 99 when none does. NaN is right where NaN is
-    expected."""
-    least = -10
-    for y, e in zip(got, expected):
-        if y.dtype != e.dtype or y.shape != e.shape:
-            return 99
-        ladder = case["tolerance"].get(str(e.dtype))
-        if ladder is None:
-            least = least if torch.equal(y, e) else 99
-            continue
-        y, e = y.double(), e.double()
-        same = (y == e) | (y.isnan() & e.isnan())
-        passes = {}
-        for t, atol, rtol in ladder:
-            d = (y - e).abs()
-            passes[t] = bool((same | (d.isfinite() & (d <= atol + rtol * e.abs()))).all())
-        failed = [t for t in passes if not passes[t]]
-        t = max(failed) + 1 if failed else min(passes)
-        least = max(least, t if t in passes else 99)
-    return least
-
-
 def accuracy(case, ways, bank):
     """How close the later ways come to the first, over the sets of inputs."""
     first, out = next(iter(ways)), {}
     for name, run in ways.items():
         if name != first:
-            out[name] = max(smallest_t(case, run(*x), ways[first](*x)) for x in bank.sets)
+            out[name] = max(smallest_t(case["tolerance"], run(*x), ways[first](*x)) for x in bank.sets)
     return out
 
 

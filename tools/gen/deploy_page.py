@@ -26,8 +26,16 @@ def best(row, what):
     return min((w[what], n) for n, w in row["ways"].items() if n != "passmith" and what in w)
 
 
+def level_cells(row):
+    """ t of the package, and the loosest of PyTorch's modes."""
+    ours = row["ways"]["passmith"].get("smallest_t", "-")
+    others = [w["smallest_t"] for n, w in row["ways"].items() if n != "passmith" and "smallest_t" in w]
+    return f" {ours} | {max(others) if others else '-'} |"
+
+
 def page(data):
     good = {n: r for n, r in data["rows"].items() if "passmith" in r.get("ways", {}) and "latency" in r["ways"]["passmith"]}
+    levels = any("smallest_t" in r["ways"]["passmith"] for r in good.values())
     ratio = {n: {w: best(r, w)[0] / r["ways"]["passmith"][w] for w in ("latency", "train")} for n, r in good.items()}
     out = ["# Whole models as packages", "", "<!-- Written by tools/gen/deploy_page.py from deploy.json; do not edit. -->", "",
            "|  |  |", "|---|---|", f"| date | {data['date']} |", f"| hardware | {data['hardware']} |",
@@ -39,16 +47,22 @@ def page(data):
             "Times are of the host's clock, in microseconds: *latency* is one call and the wait for its result, between calls of the other sides; *train* is 16 calls and a wait, per call.",
             "*Best* is the fastest of PyTorch's modes: " + "; ".join(NAMES[m] for m in data["modes"].split(",")) + ".",
             "*Difference* is the largest of an output's elements, relative to its largest element.", "",
-            "| model, type | latency | best of PyTorch | ratio | train | best of PyTorch | ratio | difference from eager |", "|---|---|---|---|---|---|---|---|"]
+            *(["*t* is the strictest level of the [ladder of tolerances](../reference/scoring.md) at which all outputs agree with the eager run's, "
+               "and the loosest one that PyTorch's other modes need; 99: none. A row is within bounds when ours is at most that, or at most -5.", ""] if levels else []),
+            f"| model, type | latency | best of PyTorch | ratio | train | best of PyTorch | ratio | difference from eager |{' t | PyTorch |' if levels else ''}",
+            "|---|---|---|---|---|---|---|---|" + "---|---|" * levels]
     for n, r in sorted(good.items()):
         w, l, t = r["ways"]["passmith"], best(r, "latency"), best(r, "train")
         out.append(f"| {n} | {micro(w['latency'])} | {micro(l[0])} ({NAMES[l[1]]}) | {ratio[n]['latency']:.2f} | {micro(w['train'])} | "
-                   f"{micro(t[0])} ({NAMES[t[1]]}) | {ratio[n]['train']:.2f} | {w['error_of_eager']:.1e} |")
+                   f"{micro(t[0])} ({NAMES[t[1]]}) | {ratio[n]['train']:.2f} | {w['error_of_eager']:.1e} |" + (level_cells(r) if levels else ""))
     for kind in ("float", "bfloat16"):
         some = [v for n, v in ratio.items() if n.endswith(" " + kind)]
         if some:
             out += ["", f"{kind}: {len(some)} models, geometric mean of the ratios {gmean([v['latency'] for v in some]):.2f} in latency "
                     f"(least {min(v['latency'] for v in some):.2f}), {gmean([v['train'] for v in some]):.2f} in trains (least {min(v['train'] for v in some):.2f})."]
+    held = [r["within"] for r in good.values() if r.get("within") is not None]
+    if held:
+        out += ["", f"Outputs of {sum(held)} of {len(held)} packages are within bounds."]
     bad = {n: r["error"] for n, r in data["rows"].items() if n not in good and "error" in r}
     if bad:
         out += ["", "Not compared:", ""] + [f"* {n}: {e.split(':')[0] if '/' in e else e}" for n, e in sorted(bad.items())]

@@ -33,6 +33,24 @@ def level_cells(row):
     return f" {ours} | {max(others) if others else '-'} |"
 
 
+def through_c(rows):
+    """What serve-bench said: earlier runs had no warm sessions, and no cost of the host."""
+    served = {n: r for n, r in sorted(rows.items()) if "mean_seconds" in r.get("serve", {})}
+    warm = any("warming_seconds" in r["serve"] for r in served.values())
+    out = ["", "## Through the C library", "",
+           f"`passmith serve-bench PACKAGE --device cuda --graph --device-tensors {'--warm ' if warm else ''}--runs 200`, one thread, in milliseconds.", *(
+               ["*Host* is what a run costs the host, in microseconds, and how many times a bare launch of a CUDA graph of the same launches that is."] if warm else []), "",
+           f"| model, type | opening | {'warm | ' if warm else ''}first call | tenth call | mean | {'host | ' if warm else ''}compiling, s | package, MB |",
+           "|---|---|---|---|---|---|---|" + "---|---|" * warm]
+    for n, r in served.items():
+        s = r["serve"]
+        ms = [f"{s[k] * 1e3:.2f}" if k in s else "-" for k in ["open_seconds"] + ["warming_seconds"] * warm + ["first_seconds", "tenth_seconds", "mean_seconds"]]
+        host = s.get("host")
+        ms += [f"{host['run_seconds'] * 1e6:.1f}, {host['run_seconds'] / host['launch_seconds']:.2f} times" if host else "-"] * warm
+        out.append(f"| {n} | {' | '.join(ms)} | {r['compile_seconds']:.1f} | {r['bytes'] / 1e6:.1f} |")
+    return out
+
+
 def page(data):
     good = {n: r for n, r in data["rows"].items() if "passmith" in r.get("ways", {}) and "latency" in r["ways"]["passmith"]}
     levels = any("smallest_t" in r["ways"]["passmith"] for r in good.values())
@@ -66,14 +84,7 @@ def page(data):
     bad = {n: r["error"] for n, r in data["rows"].items() if n not in good and "error" in r}
     if bad:
         out += ["", "Not compared:", ""] + [f"* {n}: {e.split(':')[0] if '/' in e else e}" for n, e in sorted(bad.items())]
-    out += ["", "## Through the C library", "",
-            "`passmith serve-bench PACKAGE --device cuda --graph --device-tensors --runs 200`, one thread, in milliseconds.",
-            "", "| model, type | opening | first call | tenth call | mean | compiling, s | package, MB |", "|---|---|---|---|---|---|---|"]
-    for n, r in sorted(good.items()):
-        s = r.get("serve", {})
-        if "mean_seconds" in s:
-            ms = [f"{s[k] * 1e3:.2f}" for k in ("open_seconds", "first_seconds", "tenth_seconds", "mean_seconds")]
-            out.append(f"| {n} | {' | '.join(ms)} | {r['compile_seconds']:.1f} | {r['bytes'] / 1e6:.1f} |")
+    out += through_c(good)
     return "\n".join(out) + "\n"
 
 

@@ -151,7 +151,8 @@ fi
 # The page: a row that is within bounds, one that is not, one of an earlier run that says nothing.
 cat >"$tmp/deploy.json" <<'JSON'
 {"date": "2026-01-02", "hardware": "GPU X", "version": "passmith 0", "modes": "eager,inductor", "rows": {
- "near float": {"about": {"torch": "2.11"}, "within": true, "compile_seconds": 1, "bytes": 1e6, "ways": {
+ "near float": {"about": {"torch": "2.11"}, "within": true, "serve": {"open_seconds": 0.1, "warming_seconds": 0.02, "first_seconds": 4e-4, "tenth_seconds": 3e-4,
+  "mean_seconds": 3e-4, "host": {"runs": 200, "run_seconds": 5.5e-6, "launch_seconds": 5e-6}}, "compile_seconds": 1, "bytes": 1e6, "ways": {
   "passmith": {"latency": 1e-4, "train": 1e-4, "error_of_eager": 1e-6, "smallest_t": -6}, "eager": {"latency": 2e-4, "train": 2e-4, "smallest_t": -10},
   "inductor": {"latency": 3e-4, "train": 3e-4, "smallest_t": -5}}},
  "far float": {"about": {"torch": "2.11"}, "within": false, "compile_seconds": 1, "bytes": 1e6, "ways": {
@@ -164,4 +165,6 @@ tap "a page is made"
 grep -q '^| near float .* | -6 | -5 |$' "$tmp/deploy.md" && grep -q '^| far float .* | 99 | -10 |$' "$tmp/deploy.md" &&
 	grep -q '^| old float .* | - | - |$' "$tmp/deploy.md" && grep -q '^Outputs of 1 of 2 packages are within bounds\.$' "$tmp/deploy.md"
 tap "with the level of each package, of PyTorch's modes, and how many are within bounds"
+grep -q '^| near float | 100.00 | 20.00 | 0.40 | 0.30 | 0.30 | 5.5, 1.10 times | ' "$tmp/deploy.md"
+tap "and what serve-bench said of warm sessions and of the host"
 tap_done

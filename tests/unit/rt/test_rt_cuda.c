@@ -16,6 +16,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,14 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZER 1
+#elif defined(__has_feature)
+#define SANITIZER (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define SANITIZER 0
+#endif
 
 /* A product that a library takes, between kernels of ours. */
 static const char product_text[] = "<ir_version: 8, opset_import: [\"\" : 18]>\n"
@@ -371,6 +380,66 @@ static void only_what_is_wanted(void **state)
 	nothing_is_left();
 }
 
+#if !SANITIZER
+/* Every piece of memory that this process asks for, libraries included. A sanitizer has functions of its own.
+ */
+static atomic_long pieces;
+void *__libc_malloc(size_t n);
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_realloc(void *p, size_t n);
+
+void *malloc(size_t n)
+{
+	atomic_fetch_add(&pieces, 1);
+	return __libc_malloc(n);
+}
+
+void *calloc(size_t n, size_t size)
+{
+	atomic_fetch_add(&pieces, 1);
+	return __libc_calloc(n, size);
+}
+
+void *realloc(void *p, size_t n)
+{
+	atomic_fetch_add(&pieces, 1);
+	return __libc_realloc(p, n);
+}
+
+static long pieces_asked_for(void)
+{
+	return atomic_load(&pieces);
+}
+
+/* A run of tensors that stay asks for no memory, as a graph. */
+static void no_memory(void **state)
+{
+	PmTensor out[TEST_VALUES];
+	PmRtModel *m;
+	PmRtSession *s;
+	PmRtError e;
+	long before;
+
+	(void)state;
+	assert_int_equal(rt_case_host_calls(&head, pieces_asked_for), 0);
+	before = pieces_asked_for();
+	assert_int_equal(pm_rt_open(head.path, "cuda", &m, &e), PM_RT_OK);
+	assert_true(pieces_asked_for() > before); /* the library's are counted */
+	assert_int_equal(pm_rt_session_new(m, &s, &e), PM_RT_OK);
+	test_bind(s, &head.run[0], out);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(pm_rt_run(s, NULL, PM_RT_GRAPH, &e), PM_RT_OK);
+	before = pieces_asked_for();
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(pm_rt_run(s, NULL, PM_RT_GRAPH, &e), PM_RT_OK);
+	assert_int_equal(pieces_asked_for(), before); /* with tensors of the host, too */
+	pm_tensors_release(out, head.run[0].n_out);
+	pm_rt_session_free(s);
+	pm_rt_close(m);
+	nothing_is_left();
+}
+#endif
+
 static long calls_of_the_driver(void)
 {
 	return counted(EMU_CUDA_CALLS);
@@ -508,6 +577,9 @@ int main(void)
 		cmocka_unit_test(threads_of_a_driver_that_waits),
 		cmocka_unit_test(warm),
 		cmocka_unit_test(host_calls),
+#if !SANITIZER
+		cmocka_unit_test(no_memory),
+#endif
 		cmocka_unit_test(host_cost),
 		cmocka_unit_test(opening),
 		cmocka_unit_test(only_what_is_wanted),

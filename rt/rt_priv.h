@@ -68,7 +68,7 @@ struct PmRtSession {
 	PmRtModel *m;
 	PmRtBound *bound; /* owned; by value: inputs, then outputs */
 	PmRtReady *ready; /* owned; by shape */
-	uint64_t binds;   /* how often something was bound */
+	uint64_t binds;   /* how often something was bound, from 1 on */
 	uint64_t checked; /* binds when the outputs were found to be good; 0 = never */
 	int waits;        /* then: a tensor lies on the host, so that a run has to be waited for */
 	int chosen;       /* pieces[] say what the bound inputs need */

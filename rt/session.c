@@ -25,6 +25,7 @@ int pm_rt_session_new(PmRtModel *m, PmRtSession **out, PmRtError *err)
 	n = m->n_in + m->n_out;
 	s = pm_xcalloc(1, sizeof *s);
 	s->m = m;
+	s->binds = 1;
 	s->bound = pm_xcalloc(n + 1, sizeof *s->bound);
 	s->extent = pm_xcalloc(n + 1, sizeof *s->extent);
 	s->ready = pm_xcalloc(m->pk.n_shape + 1, sizeof *s->ready);
@@ -419,7 +420,7 @@ static int check_bound(PmRtSession *s, PmRtError *err)
 {
 	int code = choose(s, err);
 
-	if (code || (s->checked && s->checked == s->binds))
+	if (code || s->checked == s->binds)
 		return code;
 	code = check_outputs(s, err);
 	if (code)

@@ -10,10 +10,13 @@ typedef struct PmSha256 {
 	uint32_t h[8];
 	uint64_t bytes;
 	unsigned char block[64]; /* what does not fill one yet */
+	int way;                 /* instructions for it, or plain C; 0 = not yet looked */
 } PmSha256;
 
 /* A digest piece by piece: begin, add any number of times, end. */
 void pm_sha256_begin(PmSha256 *s);
+/* The same, in plain C on every processor: for tests. */
+void pm_sha256_begin_plain(PmSha256 *s);
 void pm_sha256_add(PmSha256 *s, const void *p, size_t n);
 void pm_sha256_end(PmSha256 *s, unsigned char digest[32]);
 /* All three for n bytes at hand. */

@@ -200,7 +200,7 @@ def given_memory():
         near(y, silu(gate_input(2)))
         with fails(2, "1 output"):
             m.run([x, w], out=y)
-        with fails(4, "output 'y'", "type 11"):
+        with fails(4, "output 'y'", "elements of type double"):
             m.run([x, w], out=[tensor([0] * 8, (2, 4), "float64")])
         with fails(2, "output 'y'", "must be 2"):
             m.run([x, w], out=[tensor([0] * 20, (5, 4))])

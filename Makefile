@@ -22,7 +22,7 @@ MAKEFLAGS += --no-builtin-rules
 
 # --- what there is to build ---------------------------------------------------------------------
 
-LIB_DIRS := base ir simplify extract dataset matcher runtime integrity bench draw rt app
+LIB_DIRS := base targets ir simplify extract dataset matcher runtime integrity bench draw rt app
 # Files of folders and of two levels below them: $(call below,ir bench,*.c).
 below    = $(foreach d,$(1),$(wildcard $(d)/$(2) $(d)/*/$(2) $(d)/*/*/$(2)))
 LIB_SRC  := $(call below,$(LIB_DIRS),*.c) ort/kernels.c

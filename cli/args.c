@@ -7,7 +7,7 @@
 #include "base/core/str.h"
 #include "base/sys/io.h"
 #include "runtime/device/device.h"
-#include "runtime/exec/exec.h"
+#include "runtime/gpus/target.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -142,9 +142,12 @@ static int store(const PmOpt *o, const char *value)
 		*(const char **)o->to = value;
 		return pm_device_is_known(value) ||
 		       (o->kind == PM_OPT_ANY_DEVICE && pm_device_kind(value) == PM_DEVICE_REF);
-	case PM_OPT_PROFILE:
-		*(const char **)o->to = value;
-		return pm_profile(value) != NULL;
+	case PM_OPT_TARGET:
+		if (pm_target_choose(value, NULL, NULL))
+			return 0;
+		if (o->to)
+			*(const char **)o->to = pm_target()->name;
+		return 1;
 	case PM_OPT_TYPES:
 		*(int *)o->to = !strcmp(value, "infer");
 		return *(int *)o->to || !strcmp(value, "stated");
@@ -154,15 +157,19 @@ static int store(const PmOpt *o, const char *value)
 
 static int wrong_value(const PmCmd *cmd, const PmOpt *o, const char *value)
 {
+	PmErr err;
+
 	switch (o->kind) {
 	case PM_OPT_DEVICE:
 		return pm_cli_usage(cmd, "There is no device '%.60s' that runs kernels; name emu or cuda.",
 				    value);
 	case PM_OPT_ANY_DEVICE:
 		return pm_cli_usage(cmd, "There is no device '%.60s'; name ref, emu or cuda.", value);
-	case PM_OPT_PROFILE:
-		return pm_cli_usage(cmd, "There is no device profile '%.60s'; there are%s.", value,
-				    pm_profile_names());
+	case PM_OPT_TARGET:
+		pm_err_init(&err);
+		if (pm_target_choose(value, NULL, &err) == PM_E_ENV)
+			return pm_cli_fail(&err);
+		return pm_cli_usage(cmd, "%s", err.text);
 	case PM_OPT_TYPES:
 		return pm_cli_usage(cmd, "Option '%s' takes stated or infer, not '%.60s'.", o->name, value);
 	case PM_OPT_COUNT:
@@ -175,10 +182,20 @@ static int wrong_value(const PmCmd *cmd, const PmOpt *o, const char *value)
 	}
 }
 
+/* Of a command that rewrites without a named target, on a device: the target is what that device is. */
+static void settle_target(const PmOpt *opts, int targeted)
+{
+	static const char target[] = "--target", device[] = "--device";
+	const PmOpt *d = find(opts, device, sizeof device - 1);
+
+	if (!targeted && d && find(opts, target, sizeof target - 1))
+		pm_target_choose(NULL, *(const char **)d->to, NULL);
+}
+
 int pm_args_parse(const PmCmd *cmd, const PmOpt *opts, int argc, char **argv, PmStrList *positional,
 		  int *exit_code)
 {
-	int only_positional = 0;
+	int only_positional = 0, targeted = 0;
 
 	for (int i = 0; i < argc; i++) {
 		const char *a = argv[i], *eq = strchr(a, '='), *value;
@@ -221,11 +238,13 @@ int pm_args_parse(const PmCmd *cmd, const PmOpt *opts, int argc, char **argv, Pm
 			}
 			value = argv[++i];
 		}
+		targeted |= o->kind == PM_OPT_TARGET;
 		if (!store(o, value)) {
 			*exit_code = wrong_value(cmd, o, value);
 			return 0;
 		}
 	}
+	settle_target(opts, targeted);
 	pm_cli_stage("reading");
 	return 1;
 }

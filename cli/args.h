@@ -18,8 +18,9 @@ typedef enum {
 	PM_OPT_LIST,
 	PM_OPT_DEVICE,     /* text: a device that runs kernels */
 	PM_OPT_ANY_DEVICE, /* or ref */
-	PM_OPT_PROFILE,    /* text: a row of runtime/exec/profiles.def */
-	PM_OPT_TYPES       /* stated (0) or infer (1) */
+	PM_OPT_TARGET, /* text: a name of pm_target_choose, which is called; `to` may be NULL, and gets the
+			* name of the target that it is */
+	PM_OPT_TYPES   /* stated (0) or infer (1) */
 } PmOptKind;
 
 typedef struct PmStrList {
@@ -46,6 +47,15 @@ extern int pm_cli_quiet;
  * printed). */
 int pm_args_parse(const PmCmd *cmd, const PmOpt *opts, int argc, char **argv, PmStrList *positional,
 		  int *exit_code);
+
+/* The GPU that a command rewrites for: as a row of its options. Without the option a command that has
+ * --device takes what that device is (pm_target_choose). */
+#define PM_OPT_TARGET_ROW(to_)                                                                               \
+	{                                                                                                    \
+		"--target", PM_OPT_TARGET, (to_),                                                            \
+			"GPU that kernels are written for and times are modelled of: h200 (default; with "   \
+			"--device cuda that GPU), h100, a100, rtx4090, l4, or device: this machine's"        \
+	}
 
 /* Adds the words of "A,B" (NULL = none) to *out; they lie in the text that is returned, which is owned. */
 char *pm_args_words(const char *text, PmStrList *out);

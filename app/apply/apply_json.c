@@ -170,6 +170,7 @@ cJSON *pm_apply_json(const PmApply *a, const char *model)
 	for (size_t i = 0; i < a->pass.n; i++)
 		add_pass(&a->pass.v[i], list);
 	cJSON_AddStringToObject(o, "model", model);
+	cJSON_AddStringToObject(o, "target", pm_profile(NULL)->name);
 	add_totals(a, o);
 	list = cJSON_AddArrayToObject(o, "regions");
 	for (size_t i = 0; i < a->regions.list.n; i++)

@@ -37,16 +37,16 @@ typedef struct Found {
 
 /* What the model gives where the times were measured: the pass is applied to the graph, and both are planned.
  * NaN when that cannot be. */
-static double modelled_speedup(const PmObject *object, const PmGraph *g)
+static double modelled_speedup(const PmObject *object, const PmGraph *g, const PmProfile *of)
 {
-	const PmPassOpts po = { .object = object, .seconds = 60 };
+	const PmPassOpts po = { .object = object, .seconds = 60, .target = of ? of->target : NULL };
 	PmPassOutcome o = { 0 };
 	PmPlanStats before, after;
 	double ratio = NAN;
 
 	if (!pm_pass_apply(object->path, g, &po, &o, NULL) && o.verdict == PM_VERDICT_OK && o.graph &&
-	    !pm_graph_plan_stats(g, NULL, 0, NULL, &before, NULL) &&
-	    !pm_graph_plan_stats(o.graph, NULL, 0, NULL, &after, NULL) && after.modelled_seconds > 0)
+	    !pm_graph_plan_stats(g, NULL, 0, of, &before, NULL) &&
+	    !pm_graph_plan_stats(o.graph, NULL, 0, of, &after, NULL) && after.modelled_seconds > 0)
 		ratio = before.modelled_seconds / after.modelled_seconds;
 	pm_pass_outcome_release(&o);
 	return ratio;
@@ -91,7 +91,8 @@ static PmStatus add_variant(const Found *f, size_t i, cJSON *list, PmErr *err)
 		pm_json_add_num(j, "speedup_hi", pm_json_num(clock, "speedup_hi", NAN));
 	}
 	pm_json_add_num(j, "modelled_speedup",
-			is_modelled(r) ? pm_json_num(r, "speedup", NAN) : modelled_speedup(f->object, v->g));
+			is_modelled(r) ? pm_json_num(r, "speedup", NAN)
+				       : modelled_speedup(f->object, v->g, pm_profile(f->profile)));
 	cJSON_AddStringToObject(j, "sources", pm_json_str(code, "sources", ""));
 	return PM_OK;
 }

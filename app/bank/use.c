@@ -29,6 +29,13 @@ static void changed(PmBankUse *u, const char *fmt, ...)
 	cJSON_AddItemToArray(u->changed, cJSON_CreateString(text));
 }
 
+/* Kernels of other targets are other kernels. What has no profile is of a version that knew one. */
+static int is_of_target(const cJSON *e)
+{
+	return !strcmp(pm_json_str(e, "profile", pm_profile_of(pm_target_at(0))->name),
+		       pm_profile(NULL)->name);
+}
+
 /* By what was measured on this architecture: the share of the time that was saved, over what is modelled.
  * Where nothing is modelled there is nothing to scale. */
 static void weigh(const PmBankUse *u, PmBankOffer *o)
@@ -43,7 +50,7 @@ static void weigh(const PmBankUse *u, PmBankOffer *o)
 
 		if (!pm_bank_is_measured(e))
 			continue;
-		if (!u->opts.any_arch && (!u->opts.cc || pm_bank_cc(e) != u->opts.cc)) {
+		if (!u->opts.any_arch && (!u->opts.cc || pm_bank_cc(e) != u->opts.cc || !is_of_target(e))) {
 			o->n_other++;
 			continue;
 		}
@@ -237,6 +244,7 @@ static void add_arch(const PmBankUse *u, cJSON *o)
 	if (u->opts.cc)
 		snprintf(arch, sizeof arch, "sm_%d", u->opts.cc);
 	cJSON_AddStringToObject(o, "arch", arch);
+	cJSON_AddStringToObject(o, "target", pm_profile(NULL)->name);
 	cJSON_AddBoolToObject(o, "any_arch", u->opts.any_arch);
 }
 

@@ -166,7 +166,7 @@ static PmStatus take_options(const char *dir, const cJSON *j, PmClusterOptions *
 	if (strcmp(o->device, "emu") && strcmp(o->device, "cuda"))
 		return bad(dir, err, "it names a device that there is not");
 	if (profile && !pm_profile(profile))
-		return bad(dir, err, "it names a profile that there is not");
+		return bad(dir, err, "it names a target that there is not");
 	if (strcmp(o->preset, "sound") && strcmp(o->preset, "passnet"))
 		return bad(dir, err, "it names a preset that there is not");
 	if (!pm_tier_from_name(o->precision, &tier))

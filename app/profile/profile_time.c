@@ -4,6 +4,7 @@
 
 #include "bench/timing/clock.h"
 #include "integrity/gates/compile_gate.h"
+#include "runtime/gpus/target.h"
 #include "runtime/worker/worker.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@ PmStatus pm__profile_gpu(PmProfileReport *r, PmErr *err)
 		return st;
 	r->cc = info.cc;
 	r->n_sm = info.n_sm;
-	r->same_gpu = !strncmp(info.name, r->target->full_name, strlen(r->target->full_name));
+	r->same_gpu = pm_target_here() == r->target->target;
 	return PM_OK;
 }
 

@@ -16,7 +16,6 @@
 #include "runtime/profile/occupancy.h"
 
 enum {
-	PM_PROFILE_CC = 90,    /* of the target when nobody says */
 	PM_PROFILE_SITES = 5,  /* accesses that a report names */
 	PM_PROFILE_STALLS = 6, /* stall reasons that a report names */
 	PM_PROFILE_ABSENT = 5

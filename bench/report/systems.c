@@ -109,7 +109,7 @@ PmStatus pm_sys_roofline(const PmGraph *g, const char *profile, double *seconds,
 
 	if (!named)
 		return pm_err(err, PM_E_NOT_FOUND, "There is no device profile '%.40s'; there are%s.",
-			      profile, pm_profile_names());
+			      profile, pm_target_names());
 	math = *named; /* its arithmetic alone: nothing for launches, memory infinitely fast */
 	math.launch_seconds = 0;
 	math.bytes_per_second = INFINITY;

@@ -7,6 +7,7 @@
 #include "cli/device_lock.h"
 #include "cli/eval_options.h"
 #include "runtime/device/device.h"
+#include "runtime/gpus/target.h"
 #include "runtime/worker/worker.h"
 
 #include <signal.h>
@@ -77,6 +78,8 @@ static PmStatus work(PmClusterCmd *c, const PmClusterPlan *plan, PmLook *look, P
 	PmDeviceInfo device;
 	PmStatus st = pm_look_info(look, &device, err);
 
+	if (!st)
+		st = pm_target_choose(plan->opts.profile, plan->opts.device, err);
 	if (st)
 		return st;
 	pm_cluster_eval_opts(plan, &w.opts);

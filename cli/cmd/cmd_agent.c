@@ -280,6 +280,7 @@ int pm_cmd_agent(const PmCmd *cmd, int argc, char **argv)
 		{ "--first-wait", PM_OPT_NUM, &c.o.first_wait,
 		  "seconds before the second try; doubles up to 60 (default 1)" },
 		{ "--device", PM_OPT_DEVICE, &c.o.device, "where passes are evaluated (default emu)" },
+		PM_OPT_TARGET_ROW(NULL),
 		{ "--gpus", PM_OPT_STR, &c.o.gpus,
 		  "cuda: all, or numbers and UUIDs with commas (0,2): evaluations go to whichever GPU is "
 		  "free" },

@@ -19,6 +19,7 @@
 #include "cli/pass_list.h"
 #include "ir/core/kernel.h"
 #include "runtime/device/probe.h"
+#include "runtime/gpus/target.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@ enum { TOP = 10 /* regions that the text shows */ };
 typedef struct Args {
 	const char *model, *folder, *out, *db;
 	const char *bank, *lock, *kernels, *arch_text;
+	const char *target; /* NULL: not given */
 	PmStrList given;
 	double deadline;
 	int plain, any_arch;
@@ -223,6 +225,8 @@ static int arch_of(const Args *args)
 	const char *cc;
 	int n, major = 0, minor = 0;
 
+	if (!args->arch_text && args->target)
+		return pm_target()->compute_capability;
 	if (args->arch_text)
 		return args->archs.n_cc ? args->archs.cc[0] : 0;
 	n = pm_probe_some(wanted, found);
@@ -290,6 +294,9 @@ static PmStatus run_bank(Args *args, PmBankUse *u, PmErr *err)
 	PmStatus st = args->lock ? pm_bank_lock_read(args->lock, &args->locked, err) : PM_OK;
 
 	opts.lock = args->locked;
+	/* Locks of versions before targets were made for the first. */
+	if (args->locked)
+		st = pm_target_choose(pm_json_str(args->locked, "target", pm_target_at(0)->name), NULL, err);
 	if (args->locked)
 		args->plain = cJSON_IsTrue(cJSON_GetObjectItem(args->locked, "plain"));
 	else if (!st)
@@ -314,10 +321,10 @@ static int check_bank(const PmCmd *cmd, const Args *a)
 {
 	if (!a->bank && (a->lock || a->any_arch))
 		return pm_cli_usage(cmd, "--lock and --any-arch go with --bank DIR.");
-	if (a->lock && (a->arch_text || a->any_arch || a->plain || a->kernels))
-		return pm_cli_usage(cmd,
-				    "--lock does what its file says: give no --arch, --any-arch, --plain and "
-				    "--ort-kernels with it.");
+	if (a->lock && (a->arch_text || a->target || a->any_arch || a->plain || a->kernels))
+		return pm_cli_usage(
+			cmd, "--lock does what its file says: give no --arch, --target, --any-arch, --plain "
+			     "and --ort-kernels with it.");
 	if (a->bank && a->archs.n_cc > 1)
 		return pm_cli_usage(
 			cmd, "With --bank, --arch takes one architecture such as sm_90: passes are chosen "
@@ -408,6 +415,7 @@ int pm_cmd_apply(const PmCmd *cmd, int argc, char **argv)
 		  "LIST  what --ort-kernels compiles for: emu (this CPU), sm_80, sm_90, ... (default emu); "
 		  "bank: "
 		  "choose by what was measured on this one (default: this machine's)" },
+		PM_OPT_TARGET_ROW(&args.target),
 		{ "--deadline", PM_OPT_NUM, &args.deadline, "seconds each pass may take (default 60)" },
 		{ "--db", PM_OPT_STR, &args.db, "database to store it in, for passmith report" },
 		{ 0 },

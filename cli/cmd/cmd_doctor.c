@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_doctor.c - passmith doctor: what this machine has, and the table of operators as a page. */
 #include "cli/cmds.h"
+#include "cli/targets.h"
 
 #include "app/profile/hardware.h"
 #include "base/sandbox/sandbox.h"
@@ -8,6 +9,7 @@
 #include "matcher/host/verdict.h"
 #include "runtime/device/probe.h"
 #include "runtime/exec/exec.h"
+#include "runtime/gpus/target.h"
 #include "runtime/worker/worker.h"
 
 #include <stdio.h>
@@ -146,6 +148,16 @@ static int cache_usable(PmStr *cache)
 	return !pm_cache_dir(cache, NULL) && access(cache->s, W_OK | X_OK) == 0;
 }
 
+/* The numbers of a target that a table has; NULL: most of them would be guesses. */
+static const PmProfile *described(const PmTarget *t)
+{
+	const PmTarget *row = NULL;
+
+	for (size_t i = 0; t && (row = pm_target_at(i)) && row != t;)
+		i++;
+	return row ? pm_profile_of(row) : NULL;
+}
+
 /* The GPU that is there, or the one that times are modelled for. */
 static void put_hardware(cJSON *j)
 {
@@ -155,11 +167,8 @@ static void put_hardware(cJSON *j)
 	PmStr words = PM_STR_INIT;
 	cJSON *of = j ? cJSON_AddObjectToObject(j, "hardware") : NULL;
 
-	if (there) {
-		p = pm_profile_of_cc(info.cc);
-		if (p && strncmp(info.name, p->full_name, strlen(p->full_name)) != 0)
-			p = NULL;
-	}
+	if (there)
+		p = described(pm_target_here());
 	pm_profile_hardware(there ? &info : NULL, p, &words, of);
 	if (j) {
 		cJSON_AddBoolToObject(of, "present", there);
@@ -222,11 +231,15 @@ static int doctor(void)
 
 int pm_cmd_doctor(const PmCmd *cmd, int argc, char **argv)
 {
-	int ops = 0, verdicts = 0;
+	int ops = 0, verdicts = 0, targets = 0, page = 0;
 	const PmOpt opts[] = {
 		{ "--ops-markdown", PM_OPT_FLAG, &ops, "print the operator table as Markdown instead" },
 		{ "--verdicts-markdown", PM_OPT_FLAG, &verdicts,
 		  "print the rows of verdicts as Markdown instead" },
+		{ "--targets", PM_OPT_FLAG, &targets,
+		  "print the GPUs that rewrites can be made for instead; with --json all that is known of "
+		  "them" },
+		{ "--targets-markdown", PM_OPT_FLAG, &page, "print docs/reference/targets.md instead" },
 		{ 0 },
 	};
 	PmStrList files = { 0 };
@@ -235,12 +248,20 @@ int pm_cmd_doctor(const PmCmd *cmd, int argc, char **argv)
 	if (pm_args_parse(cmd, opts, argc, argv, &files, &code)) {
 		if (files.list.n)
 			code = pm_cli_usage(cmd, "doctor takes no arguments.");
-		else if (ops + verdicts > 1)
-			code = pm_cli_usage(cmd,
-					    "One table at a time: --ops-markdown or --verdicts-markdown.");
-		else if ((ops || verdicts) && pm_cli_json)
+		else if (ops + verdicts + targets + page > 1)
+			code = pm_cli_usage(cmd, "One table at a time: --ops-markdown, --verdicts-markdown, "
+						 "--targets or --targets-markdown.");
+		else if ((ops || verdicts || page) && pm_cli_json)
 			code = pm_cli_usage(cmd, "The %s is Markdown; leave out --json.",
-					    ops ? "operator table" : "table of verdicts");
+					    ops        ? "operator table"
+					    : verdicts ? "table of verdicts"
+						       : "page of targets");
+		else if (page)
+			pm_cli_targets_markdown();
+		else if (targets && pm_cli_json)
+			pm_cli_put_json(pm_cli_targets_json());
+		else if (targets)
+			pm_cli_targets_text();
 		else
 			code = ops ? ops_markdown() : verdicts ? verdicts_markdown() : doctor();
 	}

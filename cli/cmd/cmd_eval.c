@@ -804,8 +804,7 @@ int pm_cmd_eval(const PmCmd *cmd, int argc, char **argv)
 		{ "--device", PM_OPT_DEVICE, &e.opts.device, "emu (times are modelled) or cuda" },
 		{ "--gpus", PM_OPT_STR, &e.gpus,
 		  "cuda: all, or numbers and UUIDs with commas (0,2): graphs go to whichever GPU is free" },
-		{ "--profile", PM_OPT_PROFILE, &e.opts.profile,
-		  "device whose time is modelled (default h200)" },
+		PM_OPT_TARGET_ROW(&e.opts.profile),
 		{ "--reference", PM_OPT_STR, &e.reference,
 		  "cpu (default), or auto: with --device cuda the GPU computes large products of the "
 		  "reference" },

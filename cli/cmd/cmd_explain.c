@@ -194,6 +194,7 @@ int pm_cmd_explain(const PmCmd *cmd, int argc, char **argv)
 		  "only the variant with this number, as --variants lists them" },
 		{ "--seed", PM_OPT_INT, &e.seed, "of the shapes of --variants and --variant (default 0)" },
 		{ "--db", PM_OPT_STR, &e.db_path, "database that holds the task whose variants are meant" },
+		PM_OPT_TARGET_ROW(NULL),
 		{ "--deadline", PM_OPT_NUM, &e.deadline, "seconds each pass may take (default 30)" },
 		{ 0 },
 	};

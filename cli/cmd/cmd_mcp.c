@@ -113,6 +113,7 @@ int pm_cmd_mcp(const PmCmd *cmd, int argc, char **argv)
 		{ "--workspace", PM_OPT_STR, &m.opts.workspace,
 		  "DIR  folder of the agent's files (default: a fresh one below the cache)" },
 		{ "--device", PM_OPT_DEVICE, &m.opts.device, "emu (times are modelled) or cuda" },
+		PM_OPT_TARGET_ROW(NULL),
 		{ "--steps", PM_OPT_COUNT, &steps,
 		  "how many evaluations the agent may make (default: any number)" },
 		{ "--deadline", PM_OPT_NUM, &m.opts.deadline_s,

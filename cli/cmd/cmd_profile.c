@@ -15,6 +15,7 @@
 
 typedef struct Profile {
 	PmProfileOpts o;
+	const char *target; /* NULL: not given */
 	const char *device, *arch, *db_path, *ptx, *sass;
 	int64_t seed, variant, alternative; /* variant -1: the first */
 	PmStrList passes;
@@ -25,11 +26,13 @@ typedef struct Profile {
 static PmStatus find_target(Profile *p, PmErr *err)
 {
 	const char *digits = p->arch && !strncmp(p->arch, "sm_", 3) ? p->arch + 3 : "";
-	int cc = p->arch ? 0 : PM_PROFILE_CC;
+	int cc = 0;
 
 	if (strlen(digits) < 4)
 		sscanf(digits, "%d", &cc);
-	p->o.target = pm_profile_of_cc(cc);
+	if (p->arch && pm_target_of_cc(cc))
+		pm_target_set(pm_target_of_cc(cc));
+	p->o.target = p->arch ? pm_profile_of_cc(cc) : pm_profile(NULL);
 	if (p->o.target)
 		return PM_OK;
 	return pm_err(err, PM_E_NOT_FOUND,
@@ -99,6 +102,9 @@ static PmStatus store(const PmProfileReport *r, const Profile *p, const PmTaskVa
 	pm_json_print(j, 0, &text);
 	pm_str_addf(&options, "device=%s sm_%d alternative=%d%s%.60s", p->o.device, r->cc, p->o.alternative,
 		    p->o.only_rule ? " rule=" : "", p->o.only_rule ? p->o.only_rule : "");
+	/* The first of an architecture was the only one once. */
+	if (pm_target() != pm_target_of_cc(r->cc))
+		pm_str_addf(&options, " target=%s", pm_target()->name);
 	row.pass_sha256 = object.sha256;
 	row.options = options.s;
 	row.json = text.s;
@@ -206,7 +212,9 @@ int pm_cmd_profile(const PmCmd *cmd, int argc, char **argv)
 		{ "--alternative", PM_OPT_COUNT, &p.alternative, "of each kernel (default 0)" },
 		{ "--device", PM_OPT_DEVICE, &p.device,
 		  "emu: accesses are counted; cuda: times are measured, and the GPU's counters read" },
-		{ "--arch", PM_OPT_STR, &p.arch, "sm_90 (default) or sm_80: the GPU that is modelled" },
+		{ "--arch", PM_OPT_STR, &p.arch,
+		  "instead of --target: the first GPU of that architecture, sm_90 or sm_80" },
+		PM_OPT_TARGET_ROW(&p.target),
 		{ "--seed", PM_OPT_INT, &p.seed, "of shapes and inputs (default 0)" },
 		{ "--listing", PM_OPT_FLAG, &p.o.listing,
 		  "with --json: PTX and SASS, too; the report has more than 16 KB then" },

@@ -265,7 +265,7 @@ int pm_cmd_run(const PmCmd *cmd, int argc, char **argv)
 		  "run on this device too (ref, emu or cuda) and compare the outputs" },
 		{ "--seed", PM_OPT_INT, &run.seed, "seed of the inputs (default 1)" },
 		{ "--deadline", PM_OPT_NUM, &run.deadline, "seconds a device worker may take (default 600)" },
-		{ "--profile", PM_OPT_PROFILE, &run.profile, "device whose time is modelled (default h200)" },
+		PM_OPT_TARGET_ROW(&run.profile),
 		{ "--cut", PM_OPT_COUNT, &run.cut,
 		  "run only the largest connected part of at most N megaflops" },
 		{ "--inputs", PM_OPT_STR, &run.from,

@@ -604,6 +604,7 @@ int pm_cmd_time(const PmCmd *cmd, int argc, char **argv)
 		{ "--blocks", PM_OPT_COUNT, &t.blocks,
 		  "a quick look: exactly N blocks of each kind (default: until the times are precise)" },
 		{ "--seconds", PM_OPT_NUM, &t.seconds, "begin no graph after that many" },
+		PM_OPT_TARGET_ROW(NULL),
 		{ "--pass", PM_OPT_STR, &t.pass,
 		  "a trusted pass: its quick, unjudged times beside the eager run's" },
 		{ "-o", PM_OPT_STR, &t.json_out, "write the times as JSON, for passmith results import" },

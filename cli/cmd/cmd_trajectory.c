@@ -321,6 +321,7 @@ int pm_cmd_trajectory(const PmCmd *cmd, int argc, char **argv)
 		{ "-o", PM_OPT_STR, &a.out, "FILE  export: where to (default: stdout)" },
 		{ "--all", PM_OPT_FLAG, &a.all,
 		  "show: all lines of messages, answers and files; replay: evaluations without a score too" },
+		PM_OPT_TARGET_ROW(NULL),
 		{ "--device", PM_OPT_DEVICE, &a.device,
 		  "replay: where to run: emu or cuda (default: where it ran)" },
 		{ "--tolerance", PM_OPT_NUM, &a.tolerance,

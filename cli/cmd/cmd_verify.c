@@ -10,6 +10,7 @@
 #include "bench/report/report.h"
 #include "runtime/device/device.h"
 #include "runtime/exec/exec.h"
+#include "runtime/gpus/target.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -104,10 +105,10 @@ static PmStatus options_of(const Verify *v, const cJSON *part, PmEvalTask *t, Pm
 	if (!pm_tier_from_name(pm_json_str(part, pm_json_key(part, "precision"), "strict"), &t->opts.tier) ||
 	    (pm_device_kind(t->opts.device) != PM_DEVICE_EMU &&
 	     pm_device_kind(t->opts.device) != PM_DEVICE_CUDA) ||
-	    (t->opts.profile && !pm_profile(t->opts.profile)) || t->hidden < 0 ||
+	    pm_target_choose(t->opts.profile, t->opts.device, NULL) || t->hidden < 0 ||
 	    t->hidden > PM_MAX_HIDDEN_SHAPES)
 		return pm_err(err, PM_E_INVALID,
-			      "%s names a precision, device, profile or number of hidden shapes that this "
+			      "%s names a precision, device, target or number of hidden shapes that this "
 			      "version does "
 			      "not have.",
 			      v->path);

@@ -203,6 +203,7 @@ int pm_cmd_compile(const PmCmd *cmd, int argc, char **argv)
 		  "pack made-up numbers for weights that are not at hand" },
 		{ "--tune", PM_OPT_FLAG, &args.tune,
 		  "try algorithms of libraries on this machine's GPU and keep which is the fastest" },
+		PM_OPT_TARGET_ROW(NULL),
 		{ "--deadline", PM_OPT_NUM, &args.deadline, "seconds each pass may take (default 60)" },
 		{ "-j", PM_OPT_COUNT, &args.jobs,
 		  "processes that compile kernels (default: one per processor)" },

@@ -348,6 +348,14 @@ static inline int32_t pm_floats(PmVal v, double *out, uint32_t max)
 	return pm_host_->floats(v, out, max);
 }
 
+/* ---- the GPU ---- */
+
+/* What is known of the GPU that the rewrite is for; never NULL. */
+static inline const PmTarget *pm_target(void)
+{
+	return pm_host_->target();
+}
+
 /* ---- nodes, by any of their results ---- */
 
 /* Name of the operator; "" when v is no result of a node. */
@@ -366,6 +374,19 @@ static inline int pm_str_same(const char *a, const char *b)
 
 /* 1 when v is a result of this operator: pm_is_op(v, MatMul). */
 #define pm_is_op(v_, name_) ((void)PM_OP_##name_, pm_str_same(pm_host_->op(v_), #name_))
+
+/* A constant of the target's cost model: 1 and its value, or 0 when the target has none of that name. */
+static inline int pm_target_number(const PmTarget *t, const char *name, double *out)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->n_numbers; i++)
+		if (pm_str_same(t->number[i].name, name)) {
+			*out = t->number[i].value;
+			return 1;
+		}
+	return 0;
+}
 
 /* Scalar expression of the operator over a, b, c, p0, ... (see kernel.cuh), or NULL. */
 static inline const char *pm_expr(PmVal v)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pass.h - the plugin interface, version 1.3: everything that crosses between Passmith and a pass.
+/* pass.h - the plugin interface, version 1.4: everything that crosses between Passmith and a pass.
  *
  * A pass is a shared object that exports one function, passmith_plugin_v1(). It returns constant data: rules,
  * each with a pattern (or a `region` callback), an optional `check`, and a `rewrite` that describes kernels.
@@ -9,8 +9,9 @@
  * Rules of the interface
  * - Every structure begins with its size. Structures only grow at the end; a field that a plugin's (shorter)
  *   structure lacks reads as 0, and 0 means "as before". Only PmVal, PmVals, PmArg, PmArgs, PmSizes,
- *   PmDefine and PmDefines, which are array elements or pairs, are fixed for ever.
- * - PmHost only grows at the end. A plugin built for a newer minor version than the host's is refused.
+ *   PmDefine, PmDefines and PmNumber, which are array elements or pairs, are fixed for ever.
+ * - PmHost and PmTarget only grow at the end. A plugin built for a newer minor version than the host's is
+ * refused.
  * - Whatever a plugin passes is borrowed for the duration of the call: the host copies. What the host hands
  *   out is valid until the callback that received it returns. A handle kept longer is refused.
  * - Handles are checked: a bad one reads as "none" and makes the rewrite fail with a sentence.
@@ -26,7 +27,7 @@
 
 enum {
 	PM_ABI_MAJOR = 1, /* also in the name of the exported function */
-	PM_ABI_MINOR = 3,
+	PM_ABI_MINOR = 4,
 	PM_MAX_SLOTS = 32,         /* slots of one pattern */
 	PM_MAX_PATTERN_NODES = 64, /* of one pattern */
 	PM_MAX_RULES = 256,        /* of one plugin */
@@ -219,6 +220,53 @@ typedef struct PmPlugin {
 	const PmRule *const *rules;
 } PmPlugin;
 
+/* ---- the GPU that the rewrite is for ---- */
+
+typedef struct PmNumber {
+	const char *name; /* ends with its unit: "launch_us" */
+	double value;
+} PmNumber;
+
+/* What is known of that GPU: of the device that kernels will run on, or of the one that the user named. A
+ * GPU decides how work is shared, never what is computed: a kernel has to be right on every other one too.
+ * A number that is not known is 0; counts are never. Registers are of 32 bits. */
+typedef struct PmTarget {
+	uint32_t struct_size;
+	int32_t compute_capability; /* 90 for sm_90 */
+	const char *name;           /* "h200"; of a GPU that no table has "sm_86" or the like */
+	const char *full_name;      /* "NVIDIA H200" */
+	int32_t sm_count;           /* multiprocessors */
+	int32_t warp_threads;
+	int32_t sm_threads; /* of a multiprocessor (SM): at a time */
+	int32_t sm_blocks;
+	int32_t sm_registers;
+	int32_t thread_registers; /* that a thread may have */
+	int32_t block_threads;    /* that a block may have */
+	int32_t fitted; /* 1: `number` was fitted to this GPU; 0: taken over from another by ratios */
+	int64_t sm_shared_bytes;
+	int64_t block_shared_bytes;        /* that a block may have, when it asks for them at its launch */
+	int64_t block_static_shared_bytes; /* that a block may declare */
+	int64_t block_kept_shared_bytes;   /* that the system keeps for each block, out of sm_shared_bytes */
+	int64_t l2_bytes;
+	int64_t memory_bytes;
+	double memory_bytes_per_second; /* of the data sheet */
+	double copy_bytes_per_second;   /* read and written, that a plain copy kernel reaches */
+	double l2_bytes_per_second;     /* read, that kernels reach */
+	double launch_seconds;          /* one more kernel in a stream of launches from the host */
+	double sm_clock_hz;             /* the highest */
+	double f64_flops_per_second;    /* without tensor cores; a multiplication and addition are two */
+	double f32_flops_per_second;
+	double i32_ops_per_second;
+	double tf32_tensor_flops_per_second; /* tensor cores, without sparsity, sums in float */
+	double f16_tensor_flops_per_second;  /* of float16 and of bfloat16 */
+	double f8_tensor_flops_per_second;
+	double i8_tensor_ops_per_second;
+	/* Constants of a cost model, sorted by name: docs/reference/targets.md says what each is. */
+	const PmNumber *number;
+	uint32_t n_numbers;
+	uint32_t reserved;
+} PmTarget;
+
 /* ---- what the host offers ---- */
 
 /* "Node of v" is the node that v is a result of. Every call counts against the callback's step budget; over
@@ -271,7 +319,11 @@ typedef struct PmHost {
 	int64_t (*order)(PmVal v);
 	/* 1 and the value that p<k> has in the scalar expression of the node of v; 0 when it has no p<k>. */
 	int32_t (*param)(PmVal v, uint32_t k, double *out);
-	/* ---- end of 1.2 and 1.3 (which added element types): append below, bump PM_ABI_MINOR ---- */
+	/* ---- end of 1.2 and 1.3 (which added element types) ---- */
+
+	/* The GPU that the rewrite is for; never NULL, and the same for all callbacks of one run. */
+	const PmTarget *(*target)(void);
+	/* ---- end of 1.4: append below, bump PM_ABI_MINOR ---- */
 } PmHost;
 
 #if UINTPTR_MAX == 0xffffffffffffffffu
@@ -280,6 +332,8 @@ _Static_assert(offsetof(PmHost, op) == 16 + 10 * sizeof(void *), "1.0 is frozen"
 _Static_assert(offsetof(PmHost, decline) == 16 + 23 * sizeof(void *), "1.0 is frozen");
 _Static_assert(offsetof(PmHost, region_size) == 16 + 29 * sizeof(void *), "1.0 is frozen");
 _Static_assert(offsetof(PmHost, order) == 16 + 30 * sizeof(void *), "1.2 is frozen");
+_Static_assert(offsetof(PmHost, target) == 16 + 32 * sizeof(void *), "1.4 is frozen");
+_Static_assert(offsetof(PmTarget, number) == 200 && sizeof(PmTarget) == 216, "1.4 is frozen");
 _Static_assert(sizeof(PmPat) == 56 && sizeof(PmPatAttr) == 48, "1.0 is frozen");
 _Static_assert(sizeof(PmRule) == 64 && sizeof(PmPlugin) == 40, "1.0 is frozen");
 _Static_assert(sizeof(PmLaunch) == 56 && sizeof(PmKernelSpec) == 160, "1.0 is frozen");

@@ -369,6 +369,7 @@ static PmStatus run_object(const PmObject *object, const PmGraph *in, const PmPa
 	job.rule = opts->only_rule;
 	job.misses = opts->misses;
 	job.variant = opts->variant;
+	job.target = opts->target ? opts->target : pm_target();
 	job.require = pm_sandbox_required();
 	if (!st)
 		st = run_program(&job, opts, &r, err);

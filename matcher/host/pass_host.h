@@ -14,6 +14,7 @@
 #include "ir/core/graph.h"
 #include "matcher/host/object.h"
 #include "matcher/host/pass_outcome.h"
+#include "targets/targets.h"
 
 typedef struct PmPassOpts {
 	double seconds;         /* deadline for the whole child; 0 = 10 */
@@ -22,6 +23,7 @@ typedef struct PmPassOpts {
 	int misses;             /* collect near misses (slower); pm_pass_explain sets it */
 	const PmObject *object; /* borrowed: these bytes, whatever the file holds now; NULL = the file is
 				 * read, once for this call */
+	const PmTarget *target; /* that the rewrite is for; NULL = the process's (targets/targets.h) */
 	unsigned variant; /* 0 or 1: where the plugin, the heap and the stack lie; answers must not differ */
 } PmPassOpts;
 

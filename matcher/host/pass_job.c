@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char magic[] = "PMJOB2";
+static const char magic[] = "PMJOB3";
 
 static void part(PmStr *out, const char *p, size_t n)
 {
@@ -14,16 +14,42 @@ static void part(PmStr *out, const char *p, size_t n)
 	pm_str_addc(out, 0);
 }
 
+static void target_text(const PmTarget *t, PmStr *out)
+{
+	cJSON *j = cJSON_CreateObject();
+
+	pm_target_to_json(t, j);
+	pm_json_print(j, 0, out);
+	cJSON_Delete(j);
+}
+
+static PmStatus read_target(const char *text, size_t n, const PmTarget **out, PmErr *err)
+{
+	cJSON *j = NULL;
+	PmTarget *t = NULL;
+	PmStatus st = pm_json_parse(text, n, &j, err);
+
+	if (!st)
+		st = pm_target_from_json(j, &t, err);
+	*out = t;
+	cJSON_Delete(j);
+	return st;
+}
+
 void pm__job_write(const PmPassJob *job, PmStr *out)
 {
 	size_t rule = job->rule ? strlen(job->rule) : 0, name = strlen(job->name);
+	PmStr target = PM_STR_INIT;
 
-	pm_str_addf(out, "%s %zu %zu %zu %zu %d %d %u %u\n", magic, job->object_len, job->text_len, rule,
-		    name, job->text != NULL, job->misses, job->variant, job->require);
+	target_text(job->target, &target);
+	pm_str_addf(out, "%s %zu %zu %zu %zu %zu %d %d %u %u\n", magic, job->object_len, job->text_len, rule,
+		    name, target.len, job->text != NULL, job->misses, job->variant, job->require);
 	part(out, job->object, job->object_len);
 	part(out, job->text, job->text_len);
 	part(out, job->rule, rule);
 	part(out, job->name, name);
+	part(out, target.s, target.len);
+	pm_str_release(&target);
 }
 
 /* Takes n bytes and the zero byte after them. */
@@ -39,7 +65,8 @@ static const char *take(const PmStr *s, size_t *at, size_t n)
 
 PmStatus pm__job_read(PmStr *s, PmPassJob *out, PmErr *err)
 {
-	size_t rule, name, at;
+	size_t rule, name, target, at;
+	const char *target_at;
 	int has_text;
 	const char *nl = memchr(s->s, '\n', s->len < 160 ? s->len : 160);
 	char line[161];
@@ -47,19 +74,21 @@ PmStatus pm__job_read(PmStr *s, PmPassJob *out, PmErr *err)
 	memset(out, 0, sizeof *out);
 	snprintf(line, sizeof line, "%.*s", nl ? (int)(nl - s->s) : 0, s->s);
 	if (strncmp(line, magic, sizeof magic - 1) != 0 ||
-	    sscanf(line + sizeof magic - 1, " %zu %zu %zu %zu %d %d %u %u", &out->object_len, &out->text_len,
-		   &rule, &name, &has_text, &out->misses, &out->variant, &out->require) != 8)
+	    sscanf(line + sizeof magic - 1, " %zu %zu %zu %zu %zu %d %d %u %u", &out->object_len,
+		   &out->text_len, &rule, &name, &target, &has_text, &out->misses, &out->variant,
+		   &out->require) != 9)
 		return pm_err(err, PM_E_INVALID, "This program is started by passmith, with a job on stdin.");
 	at = (size_t)(nl - s->s) + 1;
 	out->object = take(s, &at, out->object_len);
 	out->text = out->object ? take(s, &at, out->text_len) : NULL;
 	out->rule = out->text ? take(s, &at, rule) : NULL;
 	out->name = out->rule ? take(s, &at, name) : NULL;
-	if (!out->name || at != s->len)
+	target_at = out->name ? take(s, &at, target) : NULL;
+	if (!target_at || at != s->len)
 		return pm_err(err, PM_E_INVALID, "The job on stdin has another length than it says.");
 	if (!has_text)
 		out->text = NULL;
 	if (!rule)
 		out->rule = NULL;
-	return PM_OK;
+	return read_target(target_at, target, &out->target, err);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pass_job.h - what the caller of a pass and the program that runs it say to each other.
  *
- * Job, on the child's stdin: "PMJOB1 <bytes of object> <bytes of graph text> <bytes of rule> <bytes of name>
- * <has graph> <misses> <variant>\n", then the four in that order. Answer, on its stdout: "PMPASS1 <bytes of
+ * Job, on the child's stdin: "PMJOB3 <bytes of object> <bytes of graph text> <bytes of rule> <bytes of name>
+ * <bytes of target> <has graph> <misses> <variant> <require>\n", then the five in that order. The target is
+ * JSON (targets/targets.h). Answer, on its stdout: "PMPASS1 <bytes of
  * JSON> <bytes of graph text>\n", JSON, graph text. The JSON has "end": "applied", "none", "loaded", or the
  * name of a verdict, with "message".
  */
@@ -12,6 +13,7 @@
 #include "base/core/clean.h"
 #include "matcher/host/loader.h"
 #include "matcher/host/pass_outcome.h"
+#include "targets/targets.h"
 
 #define PM__ANSWER_MAGIC "PMPASS1"
 
@@ -29,8 +31,9 @@ typedef struct PmPassJob {
 	size_t object_len;
 	const char *text; /* graph, or NULL to load and check only */
 	size_t text_len;
-	const char *rule; /* only this one; NULL = all */
-	const char *name; /* of the object's file, for messages */
+	const char *rule;       /* only this one; NULL = all */
+	const char *name;       /* of the object's file, for messages */
+	const PmTarget *target; /* read: allocated, for the child's life */
 	int misses;
 	unsigned variant;
 	unsigned require; /* layers of the sandbox that have to hold (base/sandbox/sandbox.h) */

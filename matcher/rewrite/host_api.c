@@ -6,6 +6,7 @@
  */
 #include "matcher/rewrite/rewrite.h"
 #include "matcher/rewrite/session.h"
+#include "targets/targets.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -310,6 +311,13 @@ static int32_t h_param(PmVal h, uint32_t k, double *out)
 	return 1;
 }
 
+/* There is one also where other functions answer as for "none". */
+static const PmTarget *h_target(void)
+{
+	step(1);
+	return pm_target();
+}
+
 /* ---- callbacks ---- */
 
 static PmStatus h_decline(const char *why)
@@ -445,6 +453,7 @@ const PmHost *pm_host_v1(void)
 		.region_size = h_region_size,
 		.order = h_order,
 		.param = h_param,
+		.target = h_target,
 	};
 
 	return &host;

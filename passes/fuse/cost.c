@@ -1,42 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cost.c - microseconds on a large GPU, as replays of a CUDA graph count them. Only differences matter. */
+/* cost.c - microseconds on the target, as replays of a CUDA graph count them. Only differences matter. */
 #include "fuse.h"
-
-static const double LAUNCH = 1.7, /* a small kernel and the gap after it */
-	BYTES_PER_US = 3.3e6,     /* a plain copy */
-	WORK_PER_US = 15e6,       /* simple operations */
-	BESIDE = 0.1,             /* of what takes less, memory or operations, the part that is not hidden */
-	SHARING = 0.35,           /* a row's threads join their parts */
-	PARTS = 0.5,              /* and those of other blocks */
-	TURN = 0.12,              /* one more turn of a loop over a row */
-	SERIAL = 0.03,            /* one more turn of a loop of one thread */
-	LOOKS = 0.5,              /* one more turn of looking through the indices of a scatter */
-	SCATTER = 2,              /* what the library's takes beside its bytes where it joins */
-	REPLACE = 0.5,            /* and where it replaces */
-	SERIAL_LONG = 0.6; /* the same where the loop is too long to be unrolled: loads wait for each other */
 
 static double bytes_of(const Op *o)
 {
 	return (double)f_numel(o) * pm_dtype_bytes(o->dtype);
 }
 
-/* What the library takes for a product: a fit to what an H200 took (docs/design/fusion.md). */
+/* Begins with `more` at few operations, and takes it all at many. */
+static double ramp(const Target *t, double more, double flops)
+{
+	return more * flops / (flops + t->library_ramp_flops);
+}
+
+/* What the library takes for a product. */
 static double product(const Ctx *c, const Op *o)
 {
+	const Target *t = f_target();
 	const Op *a = &c->op[o->in[0]], *b = &c->op[o->in[1]];
 	double bytes = bytes_of(a) + bytes_of(b) + (double)f_numel(o) * pm_dtype_bytes(a->dtype);
 	double flops = 2.0 * (double)o->par[0] * (double)o->par[1] * (double)o->par[2] * (double)o->par[3];
 
-	double k = (double)o->par[3];
+	double k = (double)o->par[3], moved = bytes / t->copy_bytes_per_us;
 
 	if (a->dtype == PM_F32)
-		return 6.5 + 2 * flops / (flops + 20e6) + k * 0.0015 + flops / 40e6 + bytes / BYTES_PER_US;
+		return t->library_f32_us + ramp(t, t->library_f32_ramp_us, flops) +
+		       k * t->library_f32_term_us + flops / t->library_f32_flops_per_us + moved;
 	if (o->mode == FORM_CONV)
-		return 5 + 5 * flops / (flops + 20e6) + k * 0.001 + flops / 800e6 + bytes / BYTES_PER_US;
+		return t->library_conv_us + ramp(t, t->library_conv_ramp_us, flops) +
+		       k * t->library_conv_term_us + flops / t->library_conv_flops_per_us + moved;
 	if (o->mode == FORM_IMAGE)
-		return 6.5 + k * 0.0015 + flops / 400e6 + bytes / BYTES_PER_US;
+		return t->library_image_us + k * t->library_image_term_us +
+		       flops / t->library_image_flops_per_us + moved;
 	/* Results of half types whose rows do not begin at 16 bytes take its slowest kernels. */
-	return 4.5 + k * 0.0006 + flops / (o->par[2] & 7 ? 40e6 : 400e6) + bytes / BYTES_PER_US;
+	return t->library_half_us + k * t->library_half_term_us +
+	       flops / (o->par[2] & 7 ? t->library_half_odd_flops_per_us : t->library_half_flops_per_us) +
+	       moved;
+}
+
+/* A launch that reads and writes so many bytes. */
+static double moving(double bytes)
+{
+	return f_target()->launch_us + bytes / f_target()->copy_bytes_per_us;
 }
 
 /* A view that the graph hands out is copied, since its readers expect elements in order. */
@@ -53,7 +58,7 @@ static double copied_out(const Ctx *c, const Node *n)
 
 	for (k = 0; k < n->n_out; k++)
 		if (is_copied_out(&c->op[n->out[k]]))
-			sum += LAUNCH + 2 * bytes_of(&c->op[n->out[k]]) / BYTES_PER_US;
+			sum += moving(2 * bytes_of(&c->op[n->out[k]]));
 	return sum;
 }
 
@@ -74,7 +79,8 @@ int f_library_launches(const Ctx *c, const Node *n)
  * where that leaves the GPU idle. Its plain reductions are split. */
 static double long_rows(const Ctx *c, const Node *n)
 {
-	enum { FULL = 132 * 1024, BLOCK = 1024 };
+	enum { BLOCK = 1024 };
+	const Target *t = f_target();
 	double wait = 0;
 	int i;
 
@@ -86,16 +92,18 @@ static double long_rows(const Ctx *c, const Node *n)
 		double rows = (double)f_numel(o), len = (double)f_numel(x) / rows,
 		       blocks = along ? rows : rows / 32;
 
-		if (x == o || o->node < 0 || &c->node[o->node] != n || blocks * BLOCK > FULL)
+		if (x == o || o->node < 0 || &c->node[o->node] != n || blocks * BLOCK > (double)t->full)
 			continue;
 		/* Reductions, and as many turns again for the results. */
-		wait += (along ? len / (vec * BLOCK) : len / (BLOCK / 128)) * TURN * (wait > 0 ? 1 : 2);
+		wait += (along ? len / (vec * BLOCK) : len / (BLOCK / 128)) * t->row_turn_us *
+			(wait > 0 ? 1 : 2);
 	}
 	return wait;
 }
 
 double f_library_time(const Ctx *c, const Node *n)
 {
+	const Target *t = f_target();
 	double bytes = 0;
 	int k;
 
@@ -109,11 +117,12 @@ double f_library_time(const Ctx *c, const Node *n)
 	for (k = 0; k < n->n_out; k++)
 		bytes += bytes_of(&c->op[n->out[k]]);
 	if (c->op[n->out[0]].kind == OP_SCATTER)
-		return LAUNCH + (c->op[n->out[0]].mode & SCATTER_LAST ? REPLACE : SCATTER) +
-		       bytes / BYTES_PER_US;
+		return t->launch_us +
+		       (c->op[n->out[0]].mode & SCATTER_LAST ? t->scatter_replace_us : t->scatter_us) +
+		       bytes / t->copy_bytes_per_us;
 	if (c->op[n->out[0]].kind >= OP_GATHER && c->op[n->out[0]].kind <= OP_GATHER_ND)
 		bytes = 2 * bytes_of(&c->op[n->out[0]]);
-	return LAUNCH + bytes / BYTES_PER_US + long_rows(c, n);
+	return moving(bytes) + long_rows(c, n);
 }
 
 /* Operands that are views of other values have to be copied for a kernel. */
@@ -126,7 +135,7 @@ double f_copies(const Ctx *c)
 		const Op *o = &c->op[c->arg_in[i]];
 
 		if (o->node >= 0 && o->kind != OP_RESHAPE && o->kind != OP_SAME && !c->node[o->node].launches)
-			sum += LAUNCH + 2 * bytes_of(o) / BYTES_PER_US;
+			sum += moving(2 * bytes_of(o));
 	}
 	return sum;
 }
@@ -134,23 +143,28 @@ double f_copies(const Ctx *c)
 /* Microseconds that memory and operations keep the GPU busy, and that a thread waits. */
 static void section_time(const Section *s, double *busy, double *wait)
 {
+	const Target *t = f_target();
 	double turns = s->rows ? (double)s->extent / (f_step(s) * s->group) : 1;
-	double memory = (s->bytes + s->spread) / BYTES_PER_US, work = s->work / WORK_PER_US;
+	double memory = (s->bytes + s->spread) / t->copy_bytes_per_us, work = s->work / t->work_per_us;
 
 	/* Other warps compute while some wait for memory. */
-	*busy = memory > work ? memory + work * BESIDE : work + memory * BESIDE;
+	*busy = memory > work ? memory + work * t->beside_share : work + memory * t->beside_share;
 	turns = s->split ? turns / s->split : turns;
 	if (s->dot)
-		*wait = s->wait + (s->rows ? s->syncs * SHARING + (turns - 1) * TURN : 0);
+		*wait = s->wait + (s->rows ? s->syncs * t->row_join_us + (turns - 1) * t->row_turn_us : 0);
 	else
-		*wait = s->syncs * SHARING + (turns - 1) * TURN * (s->keep ? 1 : s->syncs + 1);
-	*wait += s->serial * (s->serial > 16 ? SERIAL_LONG : SERIAL) * (turns > 1 ? turns : 1);
-	*wait += s->looks * LOOKS * (turns > 1 ? turns : 1);
+		*wait = s->syncs * t->row_join_us +
+			(turns - 1) * t->row_turn_us * (s->keep ? 1 : s->syncs + 1);
+	*wait += s->serial * (s->serial > 16 ? t->serial_long_turn_us : t->serial_turn_us) *
+		 (turns > 1 ? turns : 1);
+	*wait += s->looks * t->look_us * (turns > 1 ? turns : 1);
 }
 
 static double together(double busy, double wait)
 {
-	return busy > wait ? busy + wait / 4 : wait + busy / 4;
+	double hidden = f_target()->overlap_share;
+
+	return busy > wait ? busy + wait * hidden : wait + busy * hidden;
 }
 
 double f_section_time(const Section *s)
@@ -163,6 +177,7 @@ double f_section_time(const Section *s)
 
 double f_kernel_time(const Ctx *c)
 {
+	const Target *t = f_target();
 	double sum = 0, slowest = 0, more = 0;
 	int i;
 
@@ -172,10 +187,10 @@ double f_kernel_time(const Ctx *c)
 
 		section_time(s, &busy, &wait);
 		sum += busy;
-		more += s->split ? s->n_stages * (LAUNCH + PARTS) : 0;
+		more += s->split ? s->n_stages * (t->launch_us + t->part_join_us) : 0;
 		if (wait > slowest)
 			slowest = wait;
 	}
-	more += c->apart ? LAUNCH + c->front.wait : 0;
-	return LAUNCH + more + together(sum, slowest);
+	more += c->apart ? t->launch_us + c->front.wait : 0;
+	return t->launch_us + more + together(sum, slowest);
 }

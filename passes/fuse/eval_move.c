@@ -110,13 +110,12 @@ static void row_piece(Ctx *c, const Op *o, int k, int y, const Ix *co, const Ix 
  * rows need the threads more than the vectors: of 24 rows of sines 3.4 us became 14.8. */
 static int is_woven(const Ctx *c, const Op *o, Ix at)
 {
-	enum { MANY = 132 * 256 }; /* vectors */
 	int k;
 
 	for (k = 0; k < o->n_in && c->op[o->in[k]].dim[o->axis] == 1; k++)
 		;
 	return k == o->n_in && c->s->vec > 1 && !c->at_row && c->lin[at].deps == DEP_LANE &&
-	       (!c->s->rows || f_numel(o) / c->s->vec >= MANY);
+	       (!c->s->rows || f_numel(o) / c->s->vec >= f_target()->full / 4);
 }
 
 /* Every piece for all lanes, of which each takes one: the compiler leaves out the rest, unless lanes are

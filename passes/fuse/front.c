@@ -9,15 +9,7 @@
 #include "front_float.cu.h"
 #include "front_half.cu.h"
 
-enum { SMS = 132, MOST_SLICES = 32, BUFFERS = 2 };
-
-/* As in tile.c, microseconds and bytes of a large GPU; JOIN and SLICES were fitted to what 26 graphs took on
- * an H200. */
-static const double LATENCY = 0.7, L2_PER_US = 4.5e6, CYCLES_PER_US = 1.7e3,
-		    JOIN = 1.3,         /* from the last tile to the first of the next launch */
-	SLICES_PER_US = 1.0e6,          /* bytes of slices, written by one launch and read by the next */
-	PIECE = 0.7, IMAGE_PIECE = 1.2, /* of LATENCY that each piece of K takes */
-	LARGEST = 64e6;                 /* of all slices */
+enum { MOST_SLICES = 32, BUFFERS = 2 };
 
 /* ---- which tiles ---- */
 
@@ -40,38 +32,41 @@ static int shared(const Section *s, int half)
 /* Cycles that a multiprocessor takes for one piece of K of a block: instructions, most of them to read b. */
 static double piece_cycles(const Op *o, const Section *s, int half)
 {
+	const Target *g = f_target();
 	const Tile *t = &s->tile;
 	double area = (double)t->rows * t->cols / 4096, wide = t->cols / 64.0;
+	double made = (half ? g->front_half_piece_cycles : g->front_f32_piece_cycles) * area;
 
 	if (o->mode == FORM_CONV)
-		return (half ? 330 : 1500) * area + (half ? 800 : 500) * wide;
-	return (half ? 330 : 1500) * area + (half ? 800.0 : 160.0) / s->b.vec * wide;
+		return made + (half ? g->front_half_read_cycles : g->front_image_read_cycles) * wide;
+	return made + (half ? g->front_half_read_cycles : g->front_f32_read_cycles) / s->b.vec * wide;
 }
 
 /* Microseconds of the launch with s->split slices of s->extent elements of K. */
 static double time_of(const Ctx *c, const Section *s)
 {
+	const Target *g = f_target();
 	const Op *o = &c->op[s->dot];
 	const Tile *t = &s->tile;
-	int half = f_is_half(c, &c->op[s->dot]), fit = 2048 / s->block, i, most = 0;
+	int half = f_is_half(c, &c->op[s->dot]), fit = g->is.sm_threads / s->block, i, most = 0;
 	double m = (double)f_tile_rows(c, s), n = (double)f_tile_cols(c, s), size = half ? 2 : 4;
 	double blocks = (double)s->blocks, pieces = (double)f_over(s->extent, piece(half)), part[3], sum = 0;
-	double each = (double)f_over(s->blocks, SMS), read;
+	double each = (double)f_over(s->blocks, g->is.sm_count), read;
 
 	fit = fit > 3 ? 3 : fit;
 	read = blocks * ((t->rows < m ? t->rows : m) + (t->cols < n ? t->cols : n)) * (double)s->extent *
 	       size;
-	part[0] = (double)f_over((int64_t)each, fit) * LATENCY *
-		  (1 + (o->mode == FORM_CONV ? IMAGE_PIECE : PIECE) * pieces);
-	part[1] = each * pieces * piece_cycles(o, s, half) / CYCLES_PER_US;
-	part[2] = read / L2_PER_US;
+	part[0] = (double)f_over((int64_t)each, fit) * g->wait_us *
+		  (1 + (o->mode == FORM_CONV ? g->front_image_piece_share : g->front_piece_share) * pieces);
+	part[1] = each * pieces * piece_cycles(o, s, half) / g->sm_cycles_per_us;
+	part[2] = read / g->l2_bytes_per_us;
 	for (i = 0; i < 3; i++) {
 		sum += part[i];
 		if (part[i] > part[most])
 			most = i;
 	}
-	return part[most] + 0.25 * (sum - part[most]) + JOIN +
-	       (double)s->split * (double)f_numel(o) * 4 / SLICES_PER_US;
+	return part[most] + g->overlap_share * (sum - part[most]) + g->front_join_us +
+	       (double)s->split * (double)f_numel(o) * 4 / g->slice_bytes_per_us;
 }
 
 /* Cuts K into about n slices; 0 when that many make no difference. */
@@ -86,7 +81,7 @@ static int cut(const Ctx *c, Section *s, int64_t n)
 		return 0;
 	s->split = (int)slices;
 	s->blocks = slices * f_tile_blocks(o, s, &s->tile);
-	return (double)f_numel(o) * 4 * (double)slices <= LARGEST;
+	return (double)f_numel(o) * 4 * (double)slices <= f_target()->slice_most_bytes;
 }
 
 /* The best tile and slices (not `but`'s). */

@@ -4,8 +4,16 @@
 
 enum { TEXT = 192 << 10 };
 
+/* Every callback asks anew, since what the host hands out is valid in one alone. */
+static int know_target(void)
+{
+	return !f_target_read();
+}
+
 static PmStatus region(PmRegion *r, PmVal seed)
 {
+	if (!know_target())
+		return pm_decline(r, "the target lacks a constant of the cost model");
 	return f_grow(r, seed);
 }
 
@@ -132,6 +140,8 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 
 	if (!c || !text_buffers(c))
 		return pm_decline(m, "there is no memory");
+	if (!know_target())
+		return pm_decline(m, "the target lacks a constant of the cost model");
 	if (!load(c, m))
 		return pm_decline(m, c->fail ? c->fail : "the set cannot be loaded");
 	if (!make(c, 0, &k))

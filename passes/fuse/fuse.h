@@ -21,6 +21,7 @@
  *   front.c   a product in a launch of its own, in front of the rest; front.cu what makes its tiles
  *   source.c  the kernel's text
  *   cost.c    what a set of nodes costs as library calls, and as this kernel
+ *   target.c  the GPU: no number of one stands in the other files
  *   grow.c    which nodes to take together
  *   fuse.c    the rule
  * What these offer each other stands in ix.h, load.h, eval.h, product.h and plan.h; limits.h says how much of
@@ -36,6 +37,7 @@
 
 #include "eval.h"
 #include "plan.h"
+#include "target.h"
 
 typedef struct Ctx {
 	const char *fail; /* why this cannot be done; NULL so far */

@@ -3,11 +3,15 @@
 #include "fuse.h"
 
 enum {
-	FULL = 132 * 1024, /* threads that keep a large GPU busy */
-	REGISTERS = 96,    /* words that a thread keeps from loop to loop */
-	LARGE = 8 << 20,   /* bytes from which on their rate decides */
-	HOLDERS = 512      /* threads that hold a row as it lies in memory */
+	REGISTERS = 96, /* words that a thread keeps from loop to loop */
+	HOLDERS = 512   /* threads that hold a row as it lies in memory */
 };
+
+/* Threads that keep the target busy. */
+static int64_t full(void)
+{
+	return f_target()->full;
+}
 
 void f_forget_wanted(Ctx *c)
 {
@@ -98,24 +102,24 @@ static int scatter_axis(const Ctx *c, const Section *s)
 
 static void plain(Ctx *c, Section *s)
 {
-	static const double APART = 0.2; /* microseconds that loads and stores of a lane each take more */
+	const Target *t = f_target();
 	int64_t n = f_numel(&c->op[s->shape[0]]);
 	double time;
 
-	vectors(c, s, FULL / 4);
+	vectors(c, s, full() / 4);
 	time = f_section_time(s);
 	s->turned = c->fail ? 0 : scatter_axis(c, s);
 	if (s->turned) {
-		vectors(c, s, FULL / 8);
-		if (c->fail || f_section_time(s) + APART > time) {
+		vectors(c, s, full() / 8);
+		if (c->fail || f_section_time(s) + t->strided_lane_us > time) {
 			c->fail = NULL;
 			s->turned = 0;
-			vectors(c, s, FULL / 4);
+			vectors(c, s, full() / 4);
 		}
 	}
 	n /= s->vec;
 	s->group = s->per_block = 1;
-	s->block = n < 132 * 128 && !s->turned ? 64 : n < 132 * 512 && !s->turned ? 128 : 256;
+	s->block = n < t->full / 8 && !s->turned ? 64 : n < t->full / 2 && !s->turned ? 128 : 256;
 	s->blocks = (n + s->block - 1) / s->block;
 }
 
@@ -136,16 +140,17 @@ static int wide_columns(Ctx *c, Section *s, int vec, int across, int64_t g)
  * the first. */
 static int large_columns(Ctx *c, Section *s)
 {
-	enum { ACROSS = 16, BLOCKS = 96, DEEP = 64, MOST = 256 };
-	int vec = widest(c, s), few = s->rows / vec * 32 < FULL / 2, sliced = s->n_reds == 1;
+	enum { ACROSS = 16, DEEP = 64, MOST = 256 };
+	int64_t blocks = f_target()->is.sm_count * 8 / 11; /* of 1,024 threads: most SMs have one */
+	int vec = widest(c, s), few = s->rows / vec * 32 < full() / 2, sliced = s->n_reds == 1;
 	int64_t g = 8;
 
-	if (few && s->rows / (2 * ACROSS) >= BLOCKS && s->extent >= 4 * DEEP && !(c->other && sliced))
+	if (few && s->rows / (2 * ACROSS) >= blocks && s->extent >= 4 * DEEP && !(c->other && sliced))
 		return wide_columns(c, s, 2, ACROSS, DEEP);
 	if (few && !sliced)
 		return 0;
 	vec /= c->other && !few ? 2 : 1;
-	while (s->rows / vec * g < FULL / 2 && g < 32 && 4 * g <= s->extent)
+	while (s->rows / vec * g < full() / 2 && g < 32 && 4 * g <= s->extent)
 		g *= 2;
 	while (vec > 1 && !wide_columns(c, s, vec, (int)(MOST / g), g))
 		vec /= 2;
@@ -157,20 +162,20 @@ static int large_columns(Ctx *c, Section *s)
  * idle. */
 static void columns(Ctx *c, Section *s)
 {
-	enum { SMS = 132, THREADS = 64 };
-	int large = s->bytes >= LARGE && c->n_sections == 1, sums = c->sums && c->alone;
+	enum { THREADS = 64 };
+	int large = s->bytes >= f_target()->large_bytes && c->n_sections == 1, sums = c->sums && c->alone;
 	int64_t g = 1;
 
 	s->column = 1;
 	if (large && large_columns(c, s))
 		return;
 	s->wide = 0;
-	while (s->rows * g < FULL / 2 && g < 32 && g * (sums ? 2 : 4) <= s->extent)
+	while (s->rows * g < full() / 2 && g < 32 && g * (sums ? 2 : 4) <= s->extent)
 		g *= 2;
 	s->group = (int)g;
 	s->per_block = g == 1 ? 128 : 32;
 	while (sums && s->per_block > 8 && s->per_block * g > THREADS &&
-	       s->rows < (int64_t)SMS * s->per_block)
+	       s->rows < (int64_t)f_target()->is.sm_count * s->per_block)
 		s->per_block /= 2;
 	s->block = s->per_block * s->group;
 	if (large)
@@ -196,8 +201,8 @@ static int half_warps(const Section *s, int64_t chunks)
 	enum { G = 16 };
 	int64_t warps = (chunks + 31) / 32 * 32, halves = (chunks + G - 1) / G * G;
 
-	return s->bytes >= LARGE && s->rows * G >= FULL && chunks > 32 && chunks <= F_TURNS * G &&
-	       halves * 8 <= warps * 7;
+	return s->bytes >= f_target()->large_bytes && s->rows * G >= full() && chunks > 32 &&
+	       chunks <= F_TURNS * G && halves * 8 <= warps * 7;
 }
 
 int f_fit(const Ctx *c)
@@ -206,11 +211,15 @@ int f_fit(const Ctx *c)
 	const Section *s = &c->section[0];
 	/* Of what is kept for later loops, one loop's values take the places of another's. */
 	int64_t words = c->early_words + c->kept_words / 2;
-	int threads = words <= FEW ? 1024 : words <= SOME ? 768 : 1;
+	/* So many threads have 64 registers each, or 85. */
+	int all = f_target()->is.sm_registers, threads = words <= FEW    ? all / 64
+							 : words <= SOME ? all * 3 / 256
+									 : 1;
 
 	if (s->hold)
 		return 2;
-	if (c->n_sections > 1 || !s->rows || s->split || s->bytes < LARGE || s->block > threads)
+	if (c->n_sections > 1 || !s->rows || s->split || s->bytes < f_target()->large_bytes ||
+	    s->block > threads)
 		return 1;
 	return threads / s->block;
 }
@@ -220,9 +229,9 @@ static void share(Section *s, int64_t g, int most)
 {
 	s->group = (int)g;
 	s->per_block = g > 32 ? 1
-			      : (int)((s->rows * g < FULL / 16 ? 32
-				       : s->rows * g < FULL    ? 128
-							       : most) /
+			      : (int)((s->rows * g < full() / 16 ? 32
+				       : s->rows * g < full()    ? 128
+								 : most) /
 				      g);
 	s->block = g > 32 ? (int)g : s->per_block * s->group;
 	s->column = 0;
@@ -232,9 +241,10 @@ static void share(Section *s, int64_t g, int most)
  * threads, twice on a multiprocessor: one block loads while another computes. */
 static int holds(const Section *s, int64_t chunks)
 {
-	enum { TURNS = 10, BLOCKS = 264 };
+	enum { TURNS = 10 };
 
-	return s->bytes >= LARGE && s->rows >= BLOCKS && chunks <= TURNS * HOLDERS && !fits(s, 1024);
+	return s->bytes >= f_target()->large_bytes && s->rows >= 2 * (int64_t)f_target()->is.sm_count &&
+	       chunks <= TURNS * HOLDERS && !fits(s, 1024);
 }
 
 static void along(Ctx *c, Section *s)
@@ -245,7 +255,7 @@ static void along(Ctx *c, Section *s)
 	/* Lanes are left idle where there are rows enough. */
 	while (vec > 1 &&
 	       (s->extent % vec || (s->extent / vec < 32 &&
-				    s->rows * (s->extent / vec) < FULL / (s->extent / vec < 16 ? 4 : 16))))
+				    s->rows * (s->extent / vec) < full() / (s->extent / vec < 16 ? 4 : 16))))
 		vec /= 2;
 	while (!try_vec(c, s, vec) && vec > 1)
 		vec /= 2;
@@ -260,7 +270,7 @@ static void along(Ctx *c, Section *s)
 		int64_t most = g > 1024 ? 1024 : g, keeps = 32;
 
 		g = 32;
-		while (g < most && (chunks > 8 * g || s->rows * g < FULL))
+		while (g < most && (chunks > 8 * g || s->rows * g < full()))
 			g *= 2;
 		/* A row that is read once is worth more than short joins. */
 		while (keeps < most && !fits(s, keeps))
@@ -275,7 +285,7 @@ static void along(Ctx *c, Section *s)
 	}
 	s->hold = s->hold && !c->other;
 	/* Small blocks end one by one: with the few instructions of half types that counts. */
-	share(s, g, s->bytes >= LARGE && s->vec == 8 ? 128 : 256);
+	share(s, g, s->bytes >= f_target()->large_bytes && s->vec == 8 ? 128 : 256);
 }
 
 /* Values that later loops ask for stay in registers, when they fit; measures what was decided, but for their

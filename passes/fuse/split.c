@@ -12,8 +12,6 @@
  */
 #include "fuse.h"
 
-enum { FULL = 132 * 1024, MOST = 264 /* blocks of a row */ };
-
 const char *f_join(const Op *o)
 {
 	static const char *const join[] = { "Sum", "Sum", "Max", "Min", "Prod", "Sum", "Sum" };
@@ -24,25 +22,25 @@ const char *f_join(const Op *o)
 /* Blocks for each row when `group` threads of each share it and have at least two turns left. */
 static int64_t slices(const Section *s, int64_t group)
 {
-	int64_t wanted = FULL / (f_groups(s) * group), most = s->extent / f_step(s) / (2 * group);
+	const Target *t = f_target();
+	int64_t wanted = t->full / (f_groups(s) * group), most = s->extent / f_step(s) / (2 * group);
 
 	wanted = wanted < most ? wanted : most;
-	return wanted < MOST ? wanted : MOST;
+	return wanted < 2 * t->is.sm_count ? wanted : 2 * t->is.sm_count;
 }
 
 /* A launch for each reduction, or for two, against turns over the row, or against operations that the few
  * blocks take longer for. */
 static int is_worth_it(const Section *s, int64_t group, int64_t n)
 {
-	enum { TURNS = 20 };                             /* as long as one launch */
-	static const double WORK_PER_US = 0.11e6 / 1024, /* of a thread */
-		LAUNCH = 2.5;
+	const Target *t = f_target();
 	int64_t before = s->extent / f_step(s) / s->group,
 		after = n > 1 ? before * s->group / (group * n) : 0;
 	double threads = (double)((f_groups(s) + s->per_block - 1) / s->per_block) * s->block;
 
-	return n > 1 && (before - after > TURNS ||
-			 s->work / WORK_PER_US * (1 / threads - 1.0 / FULL) > s->n_stages * LAUNCH);
+	return n > 1 && ((double)(before - after) > t->split_turns ||
+			 s->work / t->split_thread_work_per_us * (1 / threads - 1.0 / (double)t->full) >
+				 s->n_stages * t->split_launch_us);
 }
 
 void f_split(Ctx *c, Section *s)
@@ -54,7 +52,7 @@ void f_split(Ctx *c, Section *s)
 	    (!s->column && s->group <= 32))
 		return;
 	/* Few blocks of many threads leave more of the GPU idle than many of few. */
-	while (!s->column && group > 128 && slices(s, group) * s->rows < FULL / 1024)
+	while (!s->column && group > 128 && slices(s, group) * s->rows < f_target()->is.sm_count)
 		group /= 2;
 	if (c->other)
 		group /= 2;

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tile.c - which tile of a product a block makes, and how long that takes on a large GPU. */
+/* tile.c - which tile of a product a block makes, and how long that takes. */
 #include "fuse.h"
 
-enum { SMS = 132, SHARED = 11776 /* floats */, WARPS_LEAST = 4 };
-
-/* Fitted to what an H200 took (docs/design/fusion.md). */
-static const double LATENCY = 0.7, /* microseconds until what a warp asked for is there */
-	JOIN = 0.4,
-		    EPILOGUE =
-			    0.3, /* the parts of the warps become the tile; four elements of it per thread */
-	L2_PER_US = 4.5e6, CYCLES_PER_US = 1.7e3, MMA_PER_US = 3.0e6, FMA_PER_US = 1.3e5,
-		    ACCESS = 4; /* cycles that a warp's load takes at least */
+enum {
+	WARPS_LEAST = 4,
+	SPARE = 2 << 10 /* bytes of a block's declared shared memory that other parts of the kernel have */
+};
 
 int f_tile_shared(const Tile *t)
 {
@@ -40,46 +35,59 @@ static int width(const Section *s, const Tile *t)
 /* Cycles that a multiprocessor's loads take for one block. */
 static double load_cycles(const Op *o, const Section *s, const Tile *t, int half)
 {
+	const Target *g = f_target();
 	int size = half ? 2 : 4, va = s->a.vec, vb = width(s, t);
 	double a = (double)t->rows * (double)o->par[3] / (32 * va),
 	       b = (double)t->cols * (double)o->par[3] / (32 * vb);
-	double wide_a = 32.0 * va * size / 64, wide_b = 32.0 * vb * size / 64;
+	double wide_a = 32.0 * va * size / g->sm_load_bytes_per_cycle,
+	       wide_b = 32.0 * vb * size / g->sm_load_bytes_per_cycle, least = g->load_cycles;
 
 	/* Lanes of a row of the tile read the same elements, in one go. */
 	if (!half) {
 		a *= 32.0 / t->lm;
 		b *= t->lm;
-		wide_a = ACCESS;
+		wide_a = least;
 		/* Lanes side by side along columns read a line of memory each. */
 		wide_b = s->b.along_k ? 32.0 / t->lm : wide_b;
 	}
-	return a * (wide_a > ACCESS ? wide_a : ACCESS) + b * (wide_b > ACCESS ? wide_b : ACCESS);
+	return a * (wide_a > least ? wide_a : least) + b * (wide_b > least ? wide_b : least);
+}
+
+/* Blocks whose shared memory a multiprocessor has. */
+static int shared_fit(const Tile *t)
+{
+	const PmTarget *g = &f_target()->is;
+
+	return (int)(g->sm_shared_bytes / (4 * f_tile_shared(t) + g->block_kept_shared_bytes));
 }
 
 double f_tile_time(const Ctx *c, const Section *s, const Tile *t)
 {
+	const Target *g = f_target();
 	const Op *o = &c->op[s->dot];
 	int half = f_is_half(c, o), threads = 32 * t->warps * t->wn, i;
 	double k = (double)o->par[3], blocks = (double)f_tile_blocks(o, s, t),
-	       each = (double)f_over((int64_t)blocks, SMS);
+	       each = (double)f_over((int64_t)blocks, g->is.sm_count);
 	int regs = 48 + t->mi * t->ni * (half ? 4 : 1) + t->depth * words(s, t, half);
-	int fit = 65536 / (threads * (regs > 255 ? 255 : regs)), most = 0;
+	int fit = g->is.sm_registers /
+		  (threads * (regs > g->is.thread_registers ? g->is.thread_registers : regs)),
+	    most = 0;
 	double turns = (double)f_over(f_over(o->par[3], t->piece), t->warps), part[4], sum = 0, join;
 
-	fit = fit > 2048 / threads ? 2048 / threads : fit;
-	fit = fit > 56000 / f_tile_shared(t) ? 56000 / f_tile_shared(t) : fit;
-	join = JOIN + EPILOGUE * (double)f_over(t->rows * t->cols, 4 * threads);
+	fit = fit > g->is.sm_threads / threads ? g->is.sm_threads / threads : fit;
+	fit = fit > shared_fit(t) ? shared_fit(t) : fit;
+	join = g->tile_join_us + g->tile_result_us * (double)f_over(t->rows * t->cols, 4 * threads);
 	part[0] = (double)f_over((int64_t)each, fit < 1 ? 1 : fit) *
-		  (LATENCY * (1 + turns / t->depth) + join);
-	part[1] = each * load_cycles(o, s, t, half) / CYCLES_PER_US;
-	part[2] = each * t->rows * t->cols * k / (half ? MMA_PER_US : FMA_PER_US);
-	part[3] = blocks * (t->rows + t->cols) * k * (half ? 2 : 4) / L2_PER_US;
+		  (g->wait_us * (1 + turns / t->depth) + join);
+	part[1] = each * load_cycles(o, s, t, half) / g->sm_cycles_per_us;
+	part[2] = each * t->rows * t->cols * k / (half ? g->mma_per_us : g->fma_per_us);
+	part[3] = blocks * (t->rows + t->cols) * k * (half ? 2 : 4) / g->l2_bytes_per_us;
 	for (i = 0; i < 4; i++) {
 		sum += part[i];
 		if (part[i] > part[most])
 			most = i;
 	}
-	return part[most] + 0.25 * (sum - part[most]);
+	return part[most] + g->overlap_share * (sum - part[most]);
 }
 
 static int legal(const Ctx *c, const Section *s, Tile *t, int half)
@@ -92,7 +100,7 @@ static int legal(const Ctx *c, const Section *s, Tile *t, int half)
 	w = words(s, t, half);
 	for (t->depth = 4; t->depth > 1 && (t->depth * w > 96 || t->depth > turns); t->depth--)
 		;
-	return f_tile_shared(t) <= SHARED &&
+	return 4 * f_tile_shared(t) <= f_target()->is.block_static_shared_bytes - SPARE &&
 	       (t->warps * t->wn <= WARPS_LEAST || k > (int64_t)t->piece * t->warps / 2);
 }
 
@@ -190,7 +198,8 @@ static void fit_row_vector(Ctx *c, Section *s)
 int f_is_long(const Ctx *c, const Op *o)
 {
 	return !f_is_half(c, o) &&
-	       2.0 * (double)o->par[0] * (double)o->par[1] * (double)o->par[2] * (double)o->par[3] > 6e8;
+	       2.0 * (double)o->par[0] * (double)o->par[1] * (double)o->par[2] * (double)o->par[3] >
+		       f_target()->longest_f32_flops;
 }
 
 int f_schedule_product(Ctx *c, Section *s)

@@ -57,6 +57,26 @@ static void cuda_close(PmDevice *dev)
 	free(d);
 }
 
+/* An attribute that a driver may not know: 0 then. */
+static int attribute(const PmCudaDevice *d, int a)
+{
+	int v = 0;
+
+	return d->cu->device_attr(&v, a, d->dev) ? 0 : v;
+}
+
+/* What decides how work is shared, beside what every driver says. */
+static void ask_sizes(PmCudaDevice *d)
+{
+	d->info.sm_threads = attribute(d, CU_DEV_SM_THREADS);
+	d->info.sm_blocks = attribute(d, CU_DEV_SM_BLOCKS);
+	d->info.sm_registers = attribute(d, CU_DEV_SM_REGISTERS);
+	d->info.sm_shared = attribute(d, CU_DEV_SM_SMEM);
+	d->info.sm_clock_hz = attribute(d, CU_DEV_SM_KHZ) * 1e3;
+	d->info.memory_clock_hz = attribute(d, CU_DEV_MEMORY_KHZ) * 1e3;
+	d->info.memory_bus_bits = attribute(d, CU_DEV_MEMORY_BUS_BITS);
+}
+
 static int ask_device(PmCudaDevice *d, int ordinal)
 {
 	const PmCuda *cu = d->cu;
@@ -87,6 +107,7 @@ static int ask_device(PmCudaDevice *d, int ordinal)
 	d->info.exclusive = mode == CU_MODE_EXCLUSIVE;
 	d->info.memory = (int64_t)memory;
 	d->info.measured = 1;
+	ask_sizes(d);
 	return rc;
 }
 

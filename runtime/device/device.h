@@ -67,7 +67,10 @@ typedef struct PmDeviceInfo {
 	char name[128]; /* "emu (host CPU)", "NVIDIA H200" */
 	int cc;         /* compute capability, 90 for sm_90; what emu reports as __CUDA_ARCH__ / 10 */
 	int n_sm;
-	int64_t memory, l2;  /* bytes */
+	int sm_threads, sm_blocks, sm_registers; /* that a multiprocessor holds at a time; 0 = not known */
+	int64_t sm_shared;                       /* its shared memory, bytes; 0 = not known */
+	double sm_clock_hz, memory_clock_hz, memory_bus_bits; /* the highest clocks; 0 = not known */
+	int64_t memory, l2;                                   /* bytes */
 	int64_t max_scratch; /* bytes of scratch that the kernels of a candidate may have together (limits.h)
 			      */
 	int max_smem;        /* dynamic shared memory per block, bytes */

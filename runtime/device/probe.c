@@ -153,32 +153,60 @@ static void say_gpu(PmFound *p, const PmDeviceInfo *i)
 		 i->cc / 10, i->cc % 10, i->n_sm, (double)i->memory / 1e9, (double)i->l2 / 1e6);
 }
 
-static void probe_driver(PmFound *driver, PmFound *gpu, PmFound *watch)
+/* What the driver says, asked once in a process: how the child ended. */
+static PmProcEnd ask_once(const GpuFacts **out)
 {
+	static GpuFacts known;
+	static PmProcEnd how;
+	static int asked;
 	PmLimits lim = { .seconds = 60, .file_size = -1 };
 	PmProcResult r;
-	GpuFacts f;
 	PmErr err;
 
 	pm_err_init(&err);
+	*out = &known;
+	if (asked)
+		return how;
+	if (pm_fork_call(ask_driver, NULL, &lim, &r, &err))
+		return PM_PROC_EXITED;
+	asked = 1;
+	how = r.end;
+	if (r.end == PM_PROC_EXITED && r.code == 0 && r.out.len == sizeof known)
+		memcpy(&known, r.out.s, sizeof known);
+	pm_proc_result_release(&r);
+	return how;
+}
+
+int pm_probe_gpu(PmDeviceInfo *out)
+{
+	const GpuFacts *f;
+
+	if (ask_once(&f) != PM_PROC_EXITED || !f->n)
+		return 0;
+	*out = f->info;
+	return 1;
+}
+
+static void probe_driver(PmFound *driver, PmFound *gpu, PmFound *watch)
+{
+	const GpuFacts *f;
+	PmProcEnd how;
+
 	snprintf(driver->detail, sizeof driver->detail,
 		 "libcuda.so.1 is not there; install the GPU's driver");
 	snprintf(gpu->detail, sizeof gpu->detail, "no GPU that the driver can use");
 	snprintf(watch->detail, sizeof watch->detail, "no GPU to look at");
-	if (pm_fork_call(ask_driver, NULL, &lim, &r, &err))
-		return;
-	if (r.end == PM_PROC_EXITED && r.code == 0 && r.out.len == sizeof f) {
-		memcpy(&f, r.out.s, sizeof f);
-		gpu->found = f.n > 0;
-		say_driver(driver, &f, probe_watch(watch, f.n ? &f.info : NULL));
-		if (f.n)
-			say_gpu(gpu, &f.info);
+	how = ask_once(&f);
+	if (f->path[0] || f->version) {
+		gpu->found = f->n > 0;
+		say_driver(driver, f, probe_watch(watch, f->n ? &f->info : NULL));
+		if (f->n)
+			say_gpu(gpu, &f->info);
 		else
-			snprintf(gpu->detail, sizeof gpu->detail, "%.250s", f.error);
-	} else if (r.end != PM_PROC_EXITED) {
+			snprintf(gpu->detail, sizeof gpu->detail, "%.250s", f->error);
+	} else if (how != PM_PROC_EXITED) {
 		snprintf(gpu->detail, sizeof gpu->detail, "the driver does not answer; check nvidia-smi");
 	}
-	pm_proc_result_release(&r);
 }
 
 static void probe_nvrtc(PmFound *p)

@@ -4,6 +4,7 @@
 #define RUNTIME_PROBE_H
 
 #include "base/core/err.h"
+#include "runtime/device/device.h"
 
 typedef struct PmFound {
 	const char *what; /* "CUDA driver" */
@@ -25,6 +26,9 @@ int pm_probe_all(PmFound *out);
  * and NVML come together). Of cuBLASLt and cuDNN it opens only what is asked for: once open they stay
  * (runtime/device/library.h), and cuBLASLt writes 84 MB, whose page tables every later fork copies. */
 int pm_probe_some(const char *const *wanted, PmFound *out);
+
+/* The GPU that the driver gives this process first: 1 and what it is, or 0. It is asked once, in a child. */
+int pm_probe_gpu(PmDeviceInfo *out);
 
 /* The entry of that name among n; NULL when there is none. Borrowed from `found`. */
 const PmFound *pm_probe_find(const PmFound *found, int n, const char *what);

@@ -12,8 +12,7 @@
 enum {
 	MAX_TAPS = 49, /* of a kernel: they are held in registers */
 	MAX_STRIP = 8,
-	BLOCK = 128,
-	FULL = 132 * 512 /* threads from which on each makes several results */
+	BLOCK = 128
 };
 
 /* Sizes with a height of 1 where there is one spatial dimension. */
@@ -68,11 +67,12 @@ static void measure(const PmPlan *p, PmNode n, Depth *o)
 
 /* Results below each other that a thread makes (of a single row: beside each other): many where there are
  * enough threads all the same. */
-static int64_t strip(const Depth *o)
+static int64_t strip(const Depth *o, const PmTarget *t)
 {
-	int64_t h = MAX_STRIP, along = o->y[0] > 1 ? o->y[0] : o->y[1];
+	int64_t full = (int64_t)t->sm_count * t->sm_threads / 4, h = MAX_STRIP,
+		along = o->y[0] > 1 ? o->y[0] : o->y[1];
 
-	while (h > 1 && (along < h || o->n * o->filters * o->y[0] * o->y[1] / h < FULL))
+	while (h > 1 && (along < h || o->n * o->filters * o->y[0] * o->y[1] / h < full))
 		h /= 2;
 	return h;
 }
@@ -122,7 +122,7 @@ PmStatus pm__depthwise(PmPlan *p, PmNode n, PmErr *err)
 	if (st)
 		return st;
 	measure(p, n, &o);
-	h = strip(&o);
+	h = strip(&o, p->target);
 	if (o.y[0] == 1) {
 		wide = h;
 		h = 1;

@@ -36,11 +36,13 @@ static void result(KGen *k, const char *name, PmValue v)
 
 PmStatus pm__multiply(KGen *k, const char *label, const PmProduct *m, PmErr *err)
 {
-	enum { SMALL = 8, LEAST = 16, FULL = 132 * 64 * 64 };
+	enum { SMALL = 8, LEAST = 16, LARGE = 64 };
 	int64_t total = m->batches * m->rows * m->cols, tm, tn;
-	int tile = total >= FULL && m->rows >= 64 && m->cols >= 64 ? 64
-		   : m->rows <= LEAST || m->cols <= LEAST          ? LEAST
-								   : 32;
+	/* A tile for each multiprocessor. */
+	int64_t full = (int64_t)k->p->target->sm_count * LARGE * LARGE;
+	int tile = total >= full && m->rows >= LARGE && m->cols >= LARGE ? LARGE
+		   : m->rows <= LEAST || m->cols <= LEAST                ? LEAST
+									 : 32;
 	/* Little to make of what is read: fewer and longer waits for it. */
 	int each = tile == LEAST ? 2 : 4, depth = tile == LEAST ? 64 : 16;
 
@@ -279,9 +281,8 @@ static void define_lowest(KGen *k, PmDType dtype)
 }
 
 enum {
-	POOL_STRIP = 8,          /* results below each other, at most */
-	POOL_LOADS = 256,        /* of a plane, written out for them */
-	POOL_THREADS = 132 * 512 /* from which on each makes several results */
+	POOL_STRIP = 8,  /* results below each other, at most */
+	POOL_LOADS = 256 /* of a plane, written out for them */
 };
 
 /* Results below each other that a thread of pool_strip.cu makes; 1 where windows share no rows or there are
@@ -291,6 +292,7 @@ static int64_t pool_strip(const PmPlan *p, PmNode n, PmValue y, const int64_t ke
 	const int64_t *strides, *dil;
 	int64_t stride[3], dilation[3], h = POOL_STRIP, span,
 					rows = pm__type(p, y)->dim[pm__type(p, y)->rank - 2];
+	int64_t full = (int64_t)p->target->sm_count * p->target->sm_threads / 4; /* threads */
 	int spatial = pm__type(p, y)->rank - 2;
 
 	pm_node_ints(p->g, n, "strides", &strides);
@@ -301,7 +303,7 @@ static int64_t pool_strip(const PmPlan *p, PmNode n, PmValue y, const int64_t ke
 	if (spatial < 2 || stride[1] >= span || kernel[1] * kernel[2] > POOL_LOADS)
 		return 1;
 	while (h > 1 && (rows < h || ((h - 1) * stride[1] + span) * kernel[2] > POOL_LOADS ||
-			 pm__numel(p, y) / h < POOL_THREADS))
+			 pm__numel(p, y) / h < full))
 		h /= 2;
 	return h;
 }

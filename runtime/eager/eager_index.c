@@ -171,14 +171,13 @@ static int is_tiled(const PmPlan *p, PmNode n)
 	return updates > 0 && updates <= INT32_MAX && pm__numel(p, pm_node_out(p->g, n, 0)) <= MOST;
 }
 
-/* Places of the axis in a tile of so many lines: as many as leave most multiprocessors a block, 1 to 8 for
- * each thread. */
-static int tile_rows(int64_t axis_dim, int64_t across, int columns)
+/* Places of the axis in a tile of so many lines: as many as leave three of four multiprocessors a block, 1 to
+ * 8 for each thread. */
+static int tile_rows(const PmTarget *t, int64_t axis_dim, int64_t across, int columns)
 {
-	enum { BLOCKS = 100 };
 	int rows = 8 * PM__BLOCK / columns, least = PM__BLOCK / columns;
 
-	while (rows > least && (axis_dim + rows - 1) / rows * across < BLOCKS)
+	while (rows > least && (axis_dim + rows - 1) / rows * across <= t->sm_count * 3 / 4)
 		rows /= 2;
 	return rows;
 }
@@ -191,7 +190,7 @@ static PmStatus launch_tiles(KGen *k, PmNode n, const Lines *l, int columns, con
 	PmPlan *p = k->p;
 	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0);
 	int64_t across = (l->n + columns - 1) / columns;
-	int rows = tile_rows(l->axis_dim, across, columns);
+	int rows = tile_rows(p->target, l->axis_dim, across, columns);
 	int64_t tiles = (l->axis_dim + rows - 1) / rows;
 
 	pm__kg_define(k, "R", "%d", rows);

@@ -164,7 +164,7 @@ PmStatus eager_softmax(PmPlan *p, PmNode n, PmErr *err)
 	}
 	v = pm__space_width(&s, 0, xl->off, v);
 	v = pm__space_width(&s, 1, 0, v);
-	while (v > 1 && (xstep % v || ystep % v || s.total / v < 132 * WARP))
+	while (v > 1 && (xstep % v || ystep % v || s.total / v < p->target->sm_count * WARP))
 		v /= 2;
 	pm__kg_int(&k, "ys", ystep);
 	grid = share_lines(&k, pm__numel(p, y) ? s.total : 0, len, v);

@@ -13,8 +13,7 @@
 
 enum {
 	WARP = 32,
-	FULL = 132 * 4, /* blocks that fill a large GPU */
-	LONG = 4096     /* elements of a row that a block, not a warp, reduces */
+	LONG = 4096 /* elements of a row that a block, not a warp, reduces */
 };
 
 /* What distinguishes one reduction from another: start, step over (a, v), join of a and another a (v), the
@@ -94,9 +93,10 @@ static int64_t closest(const PmSpace *s)
 	return n < 0 ? -n : n;
 }
 
-static void choose(Plan *c, const Loc *l, int dtype)
+/* Four blocks of each multiprocessor keep it busy. */
+static void choose(Plan *c, const PmTarget *t, const Loc *l, int dtype)
 {
-	int64_t need;
+	int64_t full = 4 * (int64_t)t->sm_count, need;
 
 	c->by_rows = closest(&c->r) <= closest(&c->o);
 	c->v = c->by_rows ? width(&c->r, &c->o, l, dtype) : width(&c->o, &c->r, l, dtype);
@@ -106,13 +106,13 @@ static void choose(Plan *c, const Loc *l, int dtype)
 		need = up(c->r.total, c->v);
 		for (c->g = 1; c->g < WARP && c->g < need;)
 			c->g *= 2;
-		if (c->r.total > LONG || (c->o.total < FULL && need > WARP * 4))
+		if (c->r.total > LONG || (c->o.total < full && need > WARP * 4))
 			c->g = PM__BLOCK;
 		c->block = PM__BLOCK;
 		c->blocks = up(c->o.total * c->g, c->block);
 		need = up(need, (int64_t)c->block * 4); /* parts that are still worth a block */
 	} else {
-		while (c->v > 1 && c->o.total / c->v < FULL * WARP && c->r.total < FULL)
+		while (c->v > 1 && c->o.total / c->v < full * WARP && c->r.total < full)
 			c->v /= 2;
 		for (c->tx = 1; c->tx < WARP && (int64_t)c->tx * c->v < c->o.total;)
 			c->tx *= 2;
@@ -122,8 +122,8 @@ static void choose(Plan *c, const Loc *l, int dtype)
 		c->blocks = up(c->o.total, (int64_t)c->tx * c->v);
 		need = up(c->r.total, (int64_t)c->ty * 8);
 	}
-	if (c->blocks && c->blocks < FULL / 2 && need > 1 && (!c->by_rows || c->g > WARP)) {
-		c->parts = up(FULL, c->blocks);
+	if (c->blocks && c->blocks < full / 2 && need > 1 && (!c->by_rows || c->g > WARP)) {
+		c->parts = up(full, c->blocks);
 		c->parts = c->parts < need ? c->parts : need;
 		c->chunk = up(up(c->r.total, c->parts), c->v) * c->v;
 		c->parts = up(c->r.total, c->chunk);
@@ -190,7 +190,7 @@ static PmStatus reduce_over(PmPlan *p, PmNode n, const int *over, const Accumula
 	}
 	pm__space(&c.o, od, no, &orow, 1);
 	pm__space(&c.r, rd, nr, &rrow, 1);
-	choose(&c, l, t->dtype);
+	choose(&c, p->target, l, t->dtype);
 	pm__kg_init(&k, p, n, t->dtype);
 	pm_str_addn(&k.head, acc->text.s, acc->text.len);
 	pm_str_addf(&k.head, "typedef %s X;\n", pm__ctype(t->dtype));

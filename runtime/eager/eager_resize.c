@@ -15,7 +15,6 @@
 enum {
 	MAX_PARTS = 65535, /* what a grid may have in its second dimension */
 	MAX_TAPS = 16,     /* of a window whose weights a thread keeps */
-	WAVE = 132 * 8,    /* blocks that a large GPU has at a time */
 	WORTH = 16         /* planes for which a thread's window costs little */
 };
 
@@ -134,12 +133,13 @@ static int in_float(const PmResize *r, const Lists *l)
 
 /* Into how many parts planes are divided: several waves of blocks, so that the last one is a small part of
  * it, where that leaves a thread planes enough, else what is there at a time. */
-static int64_t parts_of(int64_t blocks, int64_t planes)
+static int64_t parts_of(const PmTarget *t, int64_t blocks, int64_t planes)
 {
-	int64_t parts = blocks ? 4 * WAVE / blocks : 1;
+	int64_t wave = (int64_t)t->sm_count * (t->sm_threads / PM__BLOCK);
+	int64_t parts = blocks ? 4 * wave / blocks : 1;
 
 	if (planes < parts * WORTH)
-		parts = blocks ? WAVE / blocks : 1;
+		parts = blocks ? wave / blocks : 1;
 	parts = parts < 1 ? 1 : parts < planes ? parts : planes;
 	return parts < MAX_PARTS ? parts : MAX_PARTS;
 }
@@ -170,7 +170,8 @@ static PmStatus resize_planes(KGen *k, const PmResize *r, const Lists *l, PmErr 
 	pm__kg_define(k, "TAPS_LIST", "%s", list.s);
 	pm_str_release(&list);
 	pm__kg_space(k, "o", pm__type(p, y)->dim, r->rank - l->n, &row, 1);
-	parts = positions && planes ? parts_of((positions + PM__BLOCK - 1) / PM__BLOCK, planes) : 0;
+	parts = positions && planes ? parts_of(p->target, (positions + PM__BLOCK - 1) / PM__BLOCK, planes)
+				    : 0;
 	pm__kg_int(k, "positions", positions);
 	pm__kg_int(k, "planes", planes);
 	pm__kg_int(k, "chunk", parts ? (planes + parts - 1) / parts : 1);

@@ -20,7 +20,9 @@ enum {
 	/* Threads of a block. On an H200, copies of 256 MB take 127.9 us with one vector for each thread and
 	 * blocks of 128 or 256, 128.7 with 512, 131.2 with two vectors. */
 	BLOCK = 128,
-	LARGE = 132 * 2048 * 4, /* results of which a thread makes several where that pays: */
+	/* Results for each thread that there is room for, from which on a thread makes several where that
+	   pays: */
+	LARGE = 4,
 	HEAVY = 8 /* operations for each element; Gelu in float16: 180 us with one vector, 147 with four */
 };
 
@@ -69,9 +71,9 @@ static int width(const PmSpace *s, const PmVecIn *in, int widest)
 }
 
 /* How many vectors a thread makes. */
-static int vectors(const PmSpace *s, int v, int widest, int64_t flops)
+static int vectors(const PmTarget *t, const PmSpace *s, int v, int widest, int64_t flops)
 {
-	if (s->total < LARGE)
+	if (s->total < (int64_t)t->sm_count * t->sm_threads * LARGE)
 		return 1;
 	if (v * widest < 8)
 		return 4;
@@ -150,7 +152,7 @@ PmStatus pm__vec_launch(KGen *k, const char *label, const PmVecOut *out, const P
 	v = width(&s, in, widest);
 	for (int i = 0; i < n; i++)
 		w[i] = way(&s, i, &in[i], v);
-	u = vectors(&s, v, widest, flops);
+	u = vectors(k->p->target, &s, v, widest, flops);
 	pm_str_addf(&k->head, "#define V %d\n#define U %d\ntypedef %s Y;\n", v, u, pm__ctype(out->dtype));
 	pm__kg_out(k, "y", out->loc, out->dtype, s.total);
 	for (int i = 0; i < n; i++) {

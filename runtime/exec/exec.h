@@ -12,6 +12,7 @@
 #include "base/core/hash.h"
 #include "runtime/device/device.h"
 #include "runtime/device/tensor.h"
+#include "targets/targets.h"
 
 typedef struct PmPlan PmPlan;
 
@@ -26,24 +27,26 @@ typedef struct PmPlanStats {
 } PmPlanStats;
 
 /* Numbers of the modelled clock: time = sum over launches of
- * overhead + max(bytes / bandwidth, flops / peak). profiles.def holds named ones. */
+ * overhead + max(bytes / bandwidth, flops / peak). They are those of a target (targets/targets.h). */
 typedef struct PmProfile {
 	const char *name;
 	double launch_seconds; /* per kernel */
 	double bytes_per_second;
 	double flops_per_second[4]; /* by PmDTypePeak: f64, f32, f16/bf16 (dot), integer */
 	const char *full_name;      /* "NVIDIA H200" */
-	int cc, n_sm;               /* runtime/profile/occupancy.h has the rest of the architecture */
-	int64_t l2, memory;         /* bytes */
+	int cc, n_sm;
+	int64_t l2, memory;     /* bytes */
+	const PmTarget *target; /* all that is known of it */
 } PmProfile;
-const PmProfile *pm_profile(const char *name); /* NULL name = "h200"; NULL when unknown */
-const PmProfile *pm_profile_of_cc(int cc);     /* the first of that compute capability; NULL = none */
-const char *pm_profile_names(void);            /* of all, a space in front of each */
+const PmProfile *pm_profile(const char *name);     /* NULL name = the process's target; NULL when unknown */
+const PmProfile *pm_profile_of_cc(int cc);         /* the first of that compute capability; NULL = none */
+const PmProfile *pm_profile_of(const PmTarget *t); /* of that target, which lives as long as the process */
 
 /* 1 when an operator can be planned at all: as a view, or as a launch of an eager kernel. */
 int pm_plan_has_kernel(PmOp op);
 
-/* Plans a sorted, inferred, static graph. PM_E_UNSUPPORTED names the node the device cannot run (opaque).
+/* Plans a sorted, inferred, static graph for the process's target, whose size decides how launches share
+ * their work (pm_target). PM_E_UNSUPPORTED names the node the device cannot run (opaque).
  * alts: per Kernel node (in execution order) which alternative to use; NULL = 0 everywhere.
  * The graph is borrowed and must outlive the plan. */
 PmStatus pm_plan_new(const PmGraph *g, const int *alts, size_t n_alts, PmPlan **out, PmErr *err);

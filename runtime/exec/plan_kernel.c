@@ -89,10 +89,10 @@ static PmDTypePeak peak_of(const PmGraph *g, PmNode n)
 
 /* Operations of the body, and the peak of those that take the longest: by the types of what was replaced.
  * What element type the kernel says that it has is the author's word. */
-static int64_t body_flops(const PmGraph *body, int *peak)
+static int64_t body_flops(const PmGraph *body, const PmTarget *t, int *peak)
 {
 	int64_t of[PM_N_DTYPE_PEAKS] = { 0 }, sum = 0;
-	const PmProfile *p = pm_profile(NULL);
+	const PmProfile *p = pm_profile_of(t);
 
 	for (size_t i = 0; i < pm_graph_n_nodes(body); i++) {
 		PmNode n = pm_graph_node_at(body, i);
@@ -117,7 +117,7 @@ static PmStatus plan_launches(PmPlan *p, PmNode n, const PmKernelDesc *d, const 
 	size_t n_out = pm_node_n_out(p->g, n);
 	const int64_t *needed = pm__needed(d->body, p->arena);
 	int peak;
-	int64_t flops = body_flops(d->body, &peak);
+	int64_t flops = body_flops(d->body, p->target, &peak);
 	PmStatus st = PM_OK;
 
 	for (size_t i = 0; i < n_out && !st; i++) {

@@ -46,6 +46,7 @@ typedef struct Step {
 
 struct PmPlan {
 	const PmGraph *g;
+	const PmTarget *target; /* that launches are made for */
 	PmArena *arena;
 	Loc *loc; /* by value id */
 	PM_VEC(Buffer) buffers;

@@ -1,39 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profiles.c - the GPUs whose time is modelled, by name and by compute capability. */
+/* profiles.c - the modelled clock of a target. */
 #include "runtime/exec/exec.h"
 
-#include <string.h>
+#include "base/core/arena.h"
 
-static const PmProfile profiles[] = {
-#define XX(name, full, cc, n_sm, l2, memory, launch, bandwidth, f64, f32, f16, integer)                      \
-	{ name, launch, bandwidth, { f64, f32, f16, integer }, full, cc, n_sm, l2, memory },
-#include "runtime/exec/profiles.def"
-#undef XX
-};
+#include <pthread.h>
 
-const char *pm_profile_names(void)
+/* Those made so far: one for each target of the process, of which there are few. */
+typedef struct Made {
+	PmProfile p;
+	struct Made *next;
+} Made;
+
+const PmProfile *pm_profile_of(const PmTarget *t)
 {
-#define XX(name, ...) " " name
-	return
-#include "runtime/exec/profiles.def"
-		;
-#undef XX
-}
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static Made *all;
+	Made *m;
 
-const PmProfile *pm_profile_of_cc(int cc)
-{
-	for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++)
-		if (profiles[i].cc == cc)
-			return &profiles[i];
-	return NULL;
+	pthread_mutex_lock(&lock);
+	for (m = all; m && m->p.target != t;)
+		m = m->next;
+	if (!m) {
+		m = pm_xcalloc(1, sizeof *m);
+		m->p = (PmProfile){
+			.name = t->name,
+			.launch_seconds = t->launch_seconds,
+			.bytes_per_second = t->copy_bytes_per_second,
+			.flops_per_second = { t->f64_flops_per_second, t->f32_flops_per_second,
+					      t->f16_tensor_flops_per_second, t->i32_ops_per_second },
+			.full_name = t->full_name,
+			.cc = t->compute_capability,
+			.n_sm = t->sm_count,
+			.l2 = t->l2_bytes,
+			.memory = t->memory_bytes,
+			.target = t,
+		};
+		m->next = all;
+		all = m;
+	}
+	pthread_mutex_unlock(&lock);
+	return &m->p;
 }
 
 const PmProfile *pm_profile(const char *name)
 {
-	if (!name)
-		return &profiles[0];
-	for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++)
-		if (!strcmp(profiles[i].name, name))
-			return &profiles[i];
-	return NULL;
+	const PmTarget *t = pm_target_find(name);
+
+	return t ? pm_profile_of(t) : NULL;
+}
+
+const PmProfile *pm_profile_of_cc(int cc)
+{
+	const PmTarget *t = pm_target_of_cc(cc);
+
+	return t ? pm_profile_of(t) : NULL;
 }

@@ -2,25 +2,9 @@
 /* occupancy.c - the occupancy of a multiprocessor, by the rules of NVIDIA's calculator. */
 #include "runtime/profile/occupancy.h"
 
-#include <stddef.h>
 #include <string.h>
 
 enum { WARP = 32 };
-
-static const PmArch archs[] = {
-#define XX(cc, warps, blocks, registers, unit, most, shared, of_block, kept, shared_unit, parts)             \
-	{ cc, warps, blocks, registers, unit, most, shared, of_block, kept, shared_unit, parts },
-#include "runtime/profile/archs.def"
-#undef XX
-};
-
-const PmArch *pm_arch(int cc)
-{
-	for (size_t i = 0; i < sizeof archs / sizeof *archs; i++)
-		if (archs[i].cc == cc)
-			return &archs[i];
-	return NULL;
-}
 
 const char *pm_occ_limit_name(PmOccLimit l)
 {

@@ -8,18 +8,9 @@
 #ifndef RUNTIME_PROFILE_OCCUPANCY_H
 #define RUNTIME_PROFILE_OCCUPANCY_H
 
-#include <stdint.h>
+#include "targets/targets.h"
 
-/* A row of archs.def; bytes, but for counts. */
-typedef struct PmArch {
-	int cc; /* 90 for sm_90 */
-	int warps, blocks;
-	int registers, register_unit, max_registers;
-	int shared, shared_block, shared_kept, shared_unit;
-	int parts;
-} PmArch;
-/* NULL: the table has no such compute capability. */
-const PmArch *pm_arch(int cc);
+#include <stdint.h>
 
 /* What there is not enough of for one more block. */
 typedef enum PmOccLimit {

@@ -152,7 +152,7 @@ PmStatus pm_run_graph(const PmGraph *g, const PmTensor *in, size_t n_in, const P
 	out->out = pm_xcalloc(j.n_out + 1, sizeof *out->out);
 	if (!prof)
 		st = pm_err(err, PM_E_NOT_FOUND, "There is no device profile '%.60s'; there are%s.",
-			    opts->profile, pm_profile_names());
+			    opts->profile, pm_target_names());
 	if (!st && pm_device_kind(opts->device) == PM_DEVICE_REF) {
 		double t0 = pm_now();
 

@@ -79,6 +79,7 @@ static void wrong_answers_are_found(void **state)
 /* In order: later lines read what earlier ones write. @ is the temporary folder, % the build folder. */
 static const char *const lines[] = {
 	"doctor",
+	"doctor --targets",
 	"import models/llama_block.gpt models/swin_block.gpt",
 	"import --check models/llama_block.gpt",
 	"bind models/open/bge_pooling_head.gpt --dim batch=4 --dim tokens=16 -o @/head.onnx",

@@ -143,7 +143,7 @@ done
 
 row "errors and their exit codes"
 for c in "print" "run" "new" "build" "explain $M" "doctor x" "run $M --seed ten" "run $M --seed" "conform --device abacus" \
-	"run $M --device abacus" "eval $M --pass $P/silu.so --device abacus" "time $M --device abacus" "run $M --profile abacus" \
+	"run $M --device abacus" "eval $M --pass $P/silu.so --device abacus" "time $M --device abacus" "run $M --target abacus" \
 	"time $M --device emu --pass $P/silu.so" "print $run/none.onnx" "print $run/bad.onnx" "print $run/bad.gpt" \
 	"import $run/bad.onnx" "import $run/none.onnx" "simplify $run/bad.gpt -o $run/out.gpt" "bind $M --dim x=3 -o $run/out.gpt" \
 	"apply $run/none.onnx --pass $P/silu.so -o $run/out.onnx" "eval $run/none.onnx --pass $P/silu.so" "eval $M --pass $run/none.so" \

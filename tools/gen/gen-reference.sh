@@ -27,6 +27,7 @@ page()
 page operators.md "$build/passmith" doctor --ops-markdown
 page tools.md "$build/passmith" mcp --tools-markdown
 page commands.md tools/gen/gen-commands.sh "$build"
+page targets.md "$build/passmith" doctor --targets-markdown
 page verdicts.md tools/gen/gen-verdicts.sh "$build"
 page schema.md tools/gen/gen-schema.sh
 page renamed.md tools/gen/gen-renamed.sh

@@ -10,8 +10,8 @@ for args in "print" "run" "new" "build" "explain $model" "conform --check-doc x 
 	"run $model --seed" "conform --device abacus" "run $model --device abacus" \
 	"run $model --device emu --compare abacus" "eval $model --pass $build/passes/silu.so --device abacus" \
 	"eval $model --pass $build/passes/silu.so --device emu+races" "run $model --device emu+races" \
-	"bench --db $tmp/none.db --device emu+print" "bench --db $tmp/none.db --device abacus" "time $model --device abacus" "run $model --profile abacus" \
-	"eval $model --pass $build/passes/silu.so --profile abacus" "bench --db $tmp/none.db --profile abacus"; do
+	"bench --db $tmp/none.db --device emu+print" "bench --db $tmp/none.db --device abacus" "time $model --device abacus" "run $model --target abacus" \
+	"eval $model --pass $build/passes/silu.so --target abacus" "bench --db $tmp/none.db --target abacus"; do
 	# shellcheck disable=SC2086 # the words are arguments
 	pm $args
 	exits 2 "passmith $args"
@@ -190,8 +190,8 @@ warns "did you mean Softmax" "the sentence proposes the right one"
 grep -q 'line [0-9][0-9]*, column [0-9]' "$tmp/err"
 tap "the sentence says where"
 
-pm run $model --profile abacus
-warns "There is no device profile 'abacus'; there are h200" "the sentence names the profile and those that there are"
+pm run $model --target abacus
+warns "There is no target 'abacus'; there are h200" "the sentence names the target and those that there are"
 
 export PASSMITH_CXX="$tmp/none"
 pm run $model --device emu

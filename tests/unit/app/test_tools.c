@@ -402,7 +402,7 @@ static void a_text_is_found_once(void **state)
 {
 	static const char *const queries[] = { "pattern words",
 					       "evaluate submit verdict score steps_remaining",
-					       "passmith eval --device --profile --only" };
+					       "passmith bench --device --target --view" };
 	PmTestTools s;
 
 	(void)state;
@@ -626,7 +626,7 @@ static void exemplars_that_are_not_like_it_have_no_source(void **state)
 /* The figures of the page are those of the model. */
 static void the_page_of_times_has_the_profiles(void **state)
 {
-	static const char *const names[] = { "h200", "a100" };
+	static const char *const names[] = { "h200", "h100", "a100", "rtx4090", "l4" };
 	PmStr text = PM_STR_INIT;
 	PmTestTools s;
 	const char *mime;
@@ -640,7 +640,7 @@ static void the_page_of_times_has_the_profiles(void **state)
 		const PmProfile *p = pm_profile(names[i]);
 		char row[160];
 
-		assert_non_null(strstr(pm_profile_names(), names[i]));
+		assert_non_null(strstr(pm_target_names(), names[i]));
 		snprintf(row, sizeof row,
 			 "| `%s`%s | %.1f us | %.2f TB/s | %.3g T/s | %.3g T/s | %.3g T/s | %.3g T/s |",
 			 p->name, i ? "" : " (default)", p->launch_seconds * 1e6, p->bytes_per_second * 1e-12,
@@ -650,7 +650,7 @@ static void the_page_of_times_has_the_profiles(void **state)
 			 p->flops_per_second[PM_PEAK_INTEGER] * 1e-12);
 		has(text.s, row);
 	}
-	assert_int_equal(strlen(pm_profile_names()), strlen(" h200 a100"));
+	assert_int_equal(strlen(pm_target_names()), strlen(" h200 h100 a100 rtx4090 l4"));
 	pm_str_release(&text);
 	pm_test_tools_end(&s);
 }

@@ -93,8 +93,8 @@ static void imports_are_the_five_that_compilers_make(void **state)
 static void other_versions_are_refused_with_both_numbers(void **state)
 {
 	(void)state;
-	refused(built("tests/plugin/abi_newer.so"), PM_E_ABI, "interface 1.99, this program offers 1.3");
-	refused(built("tests/plugin/abi_v2.so"), PM_E_ABI, "interface 2, this program offers 1.3");
+	refused(built("tests/plugin/abi_newer.so"), PM_E_ABI, "interface 1.99, this program offers 1.4");
+	refused(built("tests/plugin/abi_v2.so"), PM_E_ABI, "interface 2, this program offers 1.4");
 	refused(built("tests/plugin/abi_none.so"), PM_E_ABI, "exports no passmith_plugin_v1");
 }
 

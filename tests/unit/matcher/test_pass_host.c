@@ -210,9 +210,9 @@ static void wrong_abi_names_both_versions(void **state)
 {
 	(void)state;
 	expect("tests/plugin/abi_newer.so", NULL, silu_text, 10, PM_VERDICT_REJECT_ABI,
-	       "built for plugin interface 1.99, this program offers 1.3");
+	       "built for plugin interface 1.99, this program offers 1.4");
 	expect("tests/plugin/abi_v2.so", NULL, silu_text, 10, PM_VERDICT_REJECT_ABI,
-	       "built for plugin interface 2, this program offers 1.3");
+	       "built for plugin interface 2, this program offers 1.4");
 	expect("tests/plugin/abi_none.so", NULL, silu_text, 10, PM_VERDICT_REJECT_ABI,
 	       "exports no passmith_plugin_v1");
 	expect("tests/plugin/missing.so", NULL, silu_text, 10, PM_VERDICT_REJECT_ELF, "missing.so");

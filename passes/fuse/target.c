@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* target.c - reads what the host says of the GPU. */
+#include "target.h"
+
+static Target target;
+
+const char *f_target_read(void)
+{
+	const PmTarget *t = pm_target();
+
+	target.is = *t;
+	target.full = (int64_t)t->sm_count * t->sm_threads / 2;
+	target.l2_bytes_per_us = t->l2_bytes_per_second / 1e6;
+#define XX(name)                                                                                             \
+	if (!pm_target_number(t, #name, &target.name))                                                       \
+		return #name;
+	F_COSTS(XX)
+#undef XX
+	return NULL;
+}
+
+const Target *f_target(void)
+{
+	return &target;
+}

@@ -12,6 +12,7 @@
 #include "base/core/vec.h"
 #include "runtime/emu/counts/counts.h"
 #include "runtime/emu/emu_lines.h"
+#include "runtime/emu/emu_reuse.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -51,7 +52,8 @@ typedef struct Site {
 
 typedef struct Buffer {
 	uint64_t from, to;
-	uint8_t *seen; /* a bit for each sector that was read */
+	uint8_t *seen;  /* a bit for each sector that was read */
+	uint64_t asked; /* sectors asked of L2 */
 } Buffer;
 
 struct PmEmuCounter {
@@ -61,6 +63,7 @@ struct PmEmuCounter {
 	Lane lane[PM_EMU_MAX_THREADS];
 	Site site[SITES];
 	PM_VEC(Buffer) buffers; /* of the launch */
+	PmEmuReuse l1;          /* of the block */
 	uint64_t events, steps;
 	uint64_t shared, shared_end, dyn, dyn_end;
 	uint64_t every, next; /* which blocks are counted */
@@ -86,15 +89,31 @@ static Buffer *buffer_of(PmEmuCounter *c, uint64_t at)
 	return NULL;
 }
 
+static Buffer *buffer_of_sector(PmEmuCounter *c, uint64_t sector)
+{
+	Buffer *b = buffer_of(c, sector * PM_COUNT_SECTOR);
+
+	/* It may begin inside of the sector. */
+	return b ? b : buffer_of(c, sector * PM_COUNT_SECTOR + PM_COUNT_SECTOR - 1);
+}
+
+static void ask_l2(PmEmuCounter *c, Buffer *b)
+{
+	c->out->l2_sectors++;
+	if (b)
+		b->asked++;
+}
+
 static void see(PmEmuCounter *c, uint64_t sector)
 {
-	uint64_t at = sector * PM_COUNT_SECTOR;
-	Buffer *b = buffer_of(c, at);
+	Buffer *b = buffer_of_sector(c, sector);
 	uint64_t k;
 
-	if (!b) /* a buffer that begins inside of the sector */
-		b = buffer_of(c, at + PM_COUNT_SECTOR - 1);
 	c->out->read_sectors++;
+	if (pm__emu_reuse_read(&c->l1, sector))
+		c->out->l1_hits++;
+	else
+		ask_l2(c, b);
 	if (!b)
 		return;
 	k = sector - b->from / PM_COUNT_SECTOR;
@@ -116,6 +135,7 @@ static void on_global(PmEmuCounter *c, Site *s, const uint64_t *at, int n)
 	g.sectors = (uint64_t)n_sectors;
 	g.bytes = (uint64_t)n_places * s->n;
 	g.ideal = (g.bytes + PM_COUNT_SECTOR - 1) / PM_COUNT_SECTOR;
+	g.passes = (g.sectors + PM_COUNT_PASS_SECTORS - 1) / PM_COUNT_PASS_SECTORS;
 	for (int k = 0; k < 2; k++) {
 		PmCountGlobal *to = k ? &s->global : &c->out->global[s->what];
 
@@ -123,9 +143,13 @@ static void on_global(PmEmuCounter *c, Site *s, const uint64_t *at, int n)
 		to->sectors += g.sectors;
 		to->bytes += g.bytes;
 		to->ideal += g.ideal;
+		to->passes += g.passes;
 	}
-	for (int i = 0; s->what == PM_EMU_DID_READ && i < n_sectors; i++)
-		see(c, sector[i]);
+	for (int i = 0; i < n_sectors; i++)
+		if (s->what == PM_EMU_DID_READ)
+			see(c, sector[i]);
+		else
+			ask_l2(c, buffer_of_sector(c, sector[i]));
 }
 
 /* Lanes of one pass: the bank with most different words says how many passes they take instead. */
@@ -167,9 +191,10 @@ static void on_shared(PmEmuCounter *c, Site *s, const uint64_t *at, const int *l
 	}
 }
 
-static void on_atomic(PmEmuCounter *c, const uint64_t *at, int n)
+static void on_atomic(PmEmuCounter *c, const uint64_t *at, int n, int shared)
 {
-	int most = 0;
+	uint64_t sector[LANES];
+	int most = 0, n_sectors = 0;
 
 	for (int i = 0; i < n; i++) {
 		int same = 0;
@@ -177,7 +202,10 @@ static void on_atomic(PmEmuCounter *c, const uint64_t *at, int n)
 		for (int k = 0; k < n; k++)
 			same += at[k] == at[i];
 		most = same > most ? same : most;
+		n_sectors = add_new(sector, n_sectors, at[i] / PM_COUNT_SECTOR);
 	}
+	for (int i = 0; i < n_sectors && !shared; i++)
+		ask_l2(c, buffer_of_sector(c, sector[i]));
 	c->out->atomic.requests++;
 	c->out->atomic.threads += (uint64_t)n;
 	c->out->atomic.same += (uint64_t)most;
@@ -233,7 +261,7 @@ static void on_access(PmEmuCounter *c, const Lane *warp, uint32_t group, const E
 		Site *s = n[shared] && e->what != PM_EMU_DID_ATOMIC ? site_of(c, e, shared) : NULL;
 
 		if (n[shared] && e->what == PM_EMU_DID_ATOMIC)
-			on_atomic(c, at[shared], n[shared]);
+			on_atomic(c, at[shared], n[shared], shared);
 		else if (s && shared)
 			on_shared(c, s, at[1], lane[1], n[1]);
 		else if (s)
@@ -468,6 +496,7 @@ static void drop_launch(PmEmuCounter *c)
 	for (size_t i = 0; i < c->buffers.n; i++)
 		free(c->buffers.v[i].seen);
 	PM_VEC_RELEASE(&c->buffers);
+	pm__emu_reuse_release(&c->l1);
 	for (int i = 0; i < PM_EMU_MAX_THREADS; i++) {
 		free(c->lane[i].ev);
 		c->lane[i].ev = NULL;
@@ -511,6 +540,7 @@ void pm__emu_count_begin(PmEmuRun *r, PmLaunchCounts *out, uint64_t blocks, int 
 	c->shared_end = (uintptr_t)m->shared_end;
 	c->dyn = (uintptr_t)r->s.dyn;
 	c->dyn_end = c->dyn + r->smem;
+	out->shared_bytes = c->shared_end - c->shared + r->smem;
 	c->next = 0;
 	for (int i = 0; i < threads; i++)
 		c->lane[i].ev = pm_xmalloc(EVENTS * sizeof *c->lane[i].ev);
@@ -520,6 +550,16 @@ void pm__emu_count_begin(PmEmuRun *r, PmLaunchCounts *out, uint64_t blocks, int 
 static uint64_t chosen(uint64_t k, uint64_t n)
 {
 	return n <= PM_COUNT_BLOCKS ? k : k * (n - 1) / (PM_COUNT_BLOCKS - 1);
+}
+
+/* Sectors that a block's part of L1 holds beside its shared memory. */
+static uint64_t room_of_l1(const PmEmuCounter *c, int threads)
+{
+	uint64_t part = (uint64_t)PM_COUNT_L1_OF_THREAD *
+			(uint64_t)(threads > PM_COUNT_L1_THREADS ? threads : PM_COUNT_L1_THREADS);
+	uint64_t shared = c->out->shared_bytes;
+
+	return part > shared ? (part - shared) / PM_COUNT_SECTOR : 0;
 }
 
 void pm__emu_count_block(PmEmuRun *r, uint64_t k, uint64_t n)
@@ -539,6 +579,7 @@ void pm__emu_count_block(PmEmuRun *r, uint64_t k, uint64_t n)
 	}
 	c->out->blocks++;
 	c->tally->on = 1;
+	pm__emu_reuse_begin(&c->l1, room_of_l1(c, r->s.n));
 	for (int i = 0; i < r->s.n; i++) {
 		Lane *l = &c->lane[i];
 
@@ -590,9 +631,24 @@ static void add(PmCountSite *to, const PmCountSite *s)
 	to->global.sectors += s->global.sectors;
 	to->global.ideal += s->global.ideal;
 	to->global.bytes += s->global.bytes;
+	to->global.passes += s->global.passes;
 	to->bank.requests += s->bank.requests;
 	to->bank.passes += s->bank.passes;
 	to->bank.ideal += s->bank.ideal;
+}
+
+/* What the counted blocks asked of L2 stands for all blocks. */
+static void sum_dram(const PmEmuCounter *c)
+{
+	double times = c->out->blocks ? (double)c->out->of_blocks / (double)c->out->blocks : 0;
+
+	for (size_t i = 0; i < c->buffers.n; i++) {
+		const Buffer *b = &c->buffers.v[i];
+		double asked = (double)b->asked * times;
+		uint64_t all = (b->to - 1) / PM_COUNT_SECTOR - b->from / PM_COUNT_SECTOR + 1;
+
+		c->out->dram_sectors += asked < (double)all ? (uint64_t)asked : all;
+	}
 }
 
 void pm__emu_count_end(PmEmuRun *r, const char *own)
@@ -624,6 +680,7 @@ void pm__emu_count_end(PmEmuRun *r, const char *own)
 	if (all.n)
 		qsort(all.v, all.n, sizeof *all.v, by_cost);
 	if (c->out) {
+		sum_dram(c);
 		c->out->n_all_sites = (int)all.n;
 		c->out->n_sites = all.n < PM_COUNT_SITES ? (int)all.n : PM_COUNT_SITES;
 		if (all.n)

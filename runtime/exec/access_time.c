@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* access_time.c - six bounds of a launch's time, from its counts and the numbers of a GPU. */
+#include "runtime/exec/access_time.h"
+
+#include "runtime/device/sampled.h"
+#include "runtime/profile/occupancy.h"
+
+#include <string.h>
+
+/* What a GPU has beside its profile. */
+typedef struct Numbers {
+	double l2_bytes_per_second, cycles_per_second;
+} Numbers;
+
+/* Of L2: on an H200 what blocks of a product get that read its factors again (L2_PER_US of
+ * passes/fuse/tile.c); on an A100 that times 7,219 / 8,986, the ratio of the peaks in
+ * doi:10.1016/j.ultsonch.2023.106546, table 3. Clocks are the boost clocks of NVIDIA's white papers on the
+ * H100 and A100 architectures. */
+static Numbers numbers_of(const PmProfile *prof)
+{
+	return !strcmp(prof->name, "a100") ? (Numbers){ 3.6e12, 1.41e9 } : (Numbers){ 4.5e12, 1.98e9 };
+}
+
+enum {
+	SCHEDULERS = 4, /* of a multiprocessor; each issues an instruction of a warp in a cycle (CUDA C++
+			 * Programming Guide, compute capabilities 8.0 and 9.0) */
+	LATENCY_CYCLES = 400, /* until DRAM answers, A100 and H100 (the same table 3) */
+	REGISTERS = 1         /* of a thread: not known here, and they limit nothing */
+};
+
+static const struct {
+	const char *name, *text;
+} bounds[PM_N_BOUNDS] = {
+#define XX(name, key, text) { key, text },
+#include "runtime/exec/access_time.def"
+#undef XX
+};
+
+const char *pm_access_bound_name(PmAccessBound b)
+{
+	return bounds[b].name;
+}
+
+const char *pm_access_bound_text(PmAccessBound b)
+{
+	return bounds[b].text;
+}
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* Passes over the unit that L1 and shared memory are, of all counted blocks. Threads of a warp that go to one
+ * address with an atomic operation do so one after the other. */
+static double passes(const PmLaunchCounts *c)
+{
+	double n = (double)c->atomic.same;
+
+	for (int k = 0; k < 2; k++)
+		n += (double)c->global[k].passes + (double)c->shared[k].passes;
+	return n;
+}
+
+/* Instructions of warps that are known of: each access, each barrier, and one for each stretch of code
+ * without branches. What lanes of a warp do in different ways is issued once for each way. */
+static double instructions(const PmLaunchCounts *c)
+{
+	double n = (double)(c->steps + c->barriers + c->collectives + c->atomic.requests);
+
+	for (int k = 0; k < 2; k++)
+		n += (double)(c->global[k].requests + c->shared[k].requests);
+	return n;
+}
+
+/* Rounds of blocks but the first, by the threads and the shared memory of a block. */
+static double later_rounds(const PmPlanLaunch *l, const PmLaunchCounts *c, const PmProfile *prof)
+{
+	const PmArch *a = pm_arch(prof->cc);
+	uint64_t places, grid = pm_grid_blocks(l->grid);
+	PmOccupancy o;
+
+	if (!a)
+		return 0;
+	pm_occupancy(a, prof->n_sm, (int)(l->block[0] * l->block[1] * l->block[2]), REGISTERS,
+		     (int64_t)c->shared_bytes, grid, &o);
+	places = (uint64_t)o.places;
+	return places && grid ? (double)((grid - 1) / places) : 0;
+}
+
+static void count_bounds(const PmPlanLaunch *l, const PmLaunchCounts *c, const PmProfile *prof,
+			 PmAccessTime *out)
+{
+	Numbers g = numbers_of(prof);
+	uint64_t grid = pm_grid_blocks(l->grid), n_sm = (uint64_t)prof->n_sm;
+	double blocks = (double)c->blocks, each = (double)((grid + n_sm - 1) / n_sm);
+	double *b = out->bound;
+
+	b[PM_BOUND_DRAM] = larger(b[PM_BOUND_DRAM],
+				  (double)c->dram_sectors * PM_COUNT_SECTOR / prof->bytes_per_second);
+	b[PM_BOUND_OPERATIONS] *= each * (double)n_sm / (double)grid;
+	b[PM_BOUND_L2] = (double)c->l2_sectors / blocks * (double)grid * PM_COUNT_SECTOR /
+			 g.l2_bytes_per_second;
+	b[PM_BOUND_L1] = passes(c) / blocks * each / g.cycles_per_second;
+	b[PM_BOUND_ISSUE] = instructions(c) / blocks * each / SCHEDULERS / g.cycles_per_second;
+	b[PM_BOUND_ROUNDS] = later_rounds(l, c, prof) * LATENCY_CYCLES / g.cycles_per_second;
+}
+
+void pm_access_time(const PmPlanLaunch *l, const PmLaunchCounts *c, const PmProfile *prof, PmAccessTime *out)
+{
+	memset(out, 0, sizeof *out);
+	out->launch = prof->launch_seconds;
+	out->bound[PM_BOUND_DRAM] = (double)l->bytes / prof->bytes_per_second;
+	out->bound[PM_BOUND_OPERATIONS] = (double)l->flops / prof->flops_per_second[l->flop_class];
+	if (c && c->blocks)
+		count_bounds(l, c, prof, out);
+	for (int i = 1; i < PM_N_BOUNDS; i++)
+		if (out->bound[i] > out->bound[out->largest])
+			out->largest = (PmAccessBound)i;
+	out->seconds = out->launch + out->bound[out->largest];
+}

@@ -30,7 +30,8 @@ typedef struct Said {
 void pm_profile_no_facts(PmFacts *out)
 {
 	memset(out, 0, sizeof *out);
-	out->launch_share = out->memory_share = out->arithmetic_share = NAN;
+	out->launch_share = out->memory_share = out->arithmetic_share = out->access_share = NAN;
+	out->l2_share = out->l1_share = out->issue_share = NAN;
 	out->local_share = out->fp64_share = out->load_waste = out->store_waste = NAN;
 	out->conflicts = out->rereads = out->efficiency = out->same_address = out->widest = NAN;
 	out->occupancy = out->waves = out->idle = NAN;
@@ -44,14 +45,21 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : NAN;
 }
 
-static void of_model(const PmProfileReport *r, const PmProfileKernel *k, PmFacts *f)
+static void of_model(const PmProfileKernel *k, PmFacts *f)
 {
-	double memory = (double)k->launch.bytes / r->target->bytes_per_second;
-	double math = (double)k->launch.flops / r->target->flops_per_second[k->launch.flop_class];
+	const double *bound = k->time.bound;
 
-	f->launch_share = r->target->launch_seconds / k->modelled;
-	f->memory_share = memory / k->modelled;
-	f->arithmetic_share = math / k->modelled;
+	f->launch_share = k->time.launch / k->time.seconds;
+	f->memory_share = bound[PM_BOUND_DRAM] / k->time.seconds;
+	f->arithmetic_share = bound[PM_BOUND_OPERATIONS] / k->time.seconds;
+	f->access_share = fmax(fmax(bound[PM_BOUND_L2], bound[PM_BOUND_L1]), bound[PM_BOUND_DRAM]) /
+			  k->time.seconds;
+	if (k->time.largest == PM_BOUND_L2)
+		f->l2_share = bound[PM_BOUND_L2] / k->time.seconds;
+	if (k->time.largest == PM_BOUND_L1)
+		f->l1_share = bound[PM_BOUND_L1] / k->time.seconds;
+	if (k->time.largest == PM_BOUND_ISSUE)
+		f->issue_share = bound[PM_BOUND_ISSUE] / k->time.seconds;
 }
 
 static void of_code(const PmProfileReport *r, const PmProfileKernel *k, PmFacts *f)
@@ -131,7 +139,8 @@ static void of_hw(const PmProfileReport *r, const PmProfileKernel *k, PmFacts *f
 	PmHwView v;
 
 	pm__hw_view(r, k, &v);
-	f->launch_share = f->memory_share = f->arithmetic_share = NAN;
+	f->launch_share = f->memory_share = f->arithmetic_share = f->access_share = NAN;
+	f->l2_share = f->l1_share = f->issue_share = NAN;
 	f->microseconds = v.seconds * 1e6;
 	f->launch_us = r->target->launch_seconds * 1e6;
 	f->dram = v.dram_share;
@@ -156,7 +165,7 @@ static void of_hw(const PmProfileReport *r, const PmProfileKernel *k, PmFacts *f
 void pm_profile_facts(const PmProfileReport *r, const PmProfileKernel *k, PmFacts *out)
 {
 	pm_profile_no_facts(out);
-	of_model(r, k, out);
+	of_model(k, out);
 	of_code(r, k, out);
 	if (k->has_counts)
 		of_counts(&k->counts, out);

@@ -10,6 +10,9 @@ enum { PM_PROFILE_SAYS = 3 };
 /* What the rules look at; NaN = not known. Shares are 0..1. */
 typedef struct PmFacts {
 	double launch_share, memory_share, arithmetic_share; /* of the modelled time; NaN beside counters */
+	double access_share; /* the same of the largest of memory, L2 and L1, */
+	double l2_share, l1_share,
+		issue_share;            /* and of that one of these which is the kernel's largest bound */
 	double local_share, fp64_share; /* of the instructions; the latter where no element is of that type */
 	double load_waste, store_waste; /* of the sectors, those that their bytes do not need */
 	double conflicts;               /* of the passes over the banks, those for conflicts */

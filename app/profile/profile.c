@@ -51,7 +51,7 @@ static void find_kernels(PmProfileReport *r)
 		pm_plan_launch(r->plan, i, &k.launch);
 		if (!k.launch.fused)
 			continue;
-		k.modelled = pm_plan_launch_seconds(&k.launch, r->target);
+		pm_access_time(&k.launch, NULL, r->target, &k.time);
 		while (at < r->kernel.n && !alike(r->plan, &r->kernel.v[at].launch, &k.launch))
 			at++;
 		if (at < r->kernel.n)
@@ -64,9 +64,15 @@ static void find_kernels(PmProfileReport *r)
 static int by_time(const void *a, const void *b)
 {
 	const PmProfileKernel *x = a, *y = b;
-	double s = x->modelled * x->times, t = y->modelled * y->times;
+	double s = x->time.seconds * x->times, t = y->time.seconds * y->times;
 
 	return s != t ? (s < t ? 1 : -1) : x->number < y->number ? -1 : 1;
+}
+
+static void sort_kernels(PmProfileReport *r)
+{
+	if (r->kernel.n)
+		qsort(r->kernel.v, r->kernel.n, sizeof *r->kernel.v, by_time);
 }
 
 static PmStatus plan(const PmGraph *g, const PmProfileOpts *o, PmProfileReport *r, PmErr *err)
@@ -88,9 +94,23 @@ static PmStatus plan(const PmGraph *g, const PmProfileOpts *o, PmProfileReport *
 		return st;
 	pm_plan_stats(r->plan, r->target, &r->stats);
 	find_kernels(r);
-	if (r->kernel.n)
-		qsort(r->kernel.v, r->kernel.n, sizeof *r->kernel.v, by_time);
+	sort_kernels(r);
 	return PM_OK;
+}
+
+/* What was counted says what the kernels take, and so the graph. */
+static void take_counted_times(PmProfileReport *r)
+{
+	for (size_t i = 0; i < r->kernel.n; i++) {
+		PmProfileKernel *k = &r->kernel.v[i];
+		double was = k->time.seconds;
+
+		if (!k->has_counts)
+			continue;
+		pm_access_time(&k->launch, &k->counts, r->target, &k->time);
+		r->stats.modelled_seconds += k->times * (k->time.seconds - was);
+	}
+	sort_kernels(r);
 }
 
 PmStatus pm_profile_make(const PmGraph *g, const PmProfileOpts *o, PmProfileReport *out, PmErr *err)
@@ -120,8 +140,10 @@ PmStatus pm_profile_make(const PmGraph *g, const PmProfileOpts *o, PmProfileRepo
 	st = plan(g, o, out, err);
 	if (!st)
 		pm__profile_code(out, o);
-	if (!st && pm_device_kind(o->device) == PM_DEVICE_EMU)
+	if (!st && pm_device_kind(o->device) == PM_DEVICE_EMU) {
 		pm__profile_count(out, o);
+		take_counted_times(out);
+	}
 	if (!st && pm_device_kind(o->device) == PM_DEVICE_CUDA)
 		pm__profile_time(out, g, o);
 	if (!st && out->has_time)

@@ -97,6 +97,7 @@ static void put_global(const char *name, const PmCountGlobal *g, cJSON *j)
 	pm_json_add_i64(k, "sectors", (int64_t)g->sectors);
 	add_rounded(k, "sectors_per_request", (double)g->sectors / n);
 	add_rounded(k, "ideal", (double)g->ideal / n);
+	pm_json_add_i64(k, "excess_sectors", (int64_t)(g->sectors > g->ideal ? g->sectors - g->ideal : 0));
 	pm_json_add_i64(k, "bytes", (int64_t)g->bytes);
 	pm_json_add_i64(k, "sector_bytes", (int64_t)g->sectors * PM_COUNT_SECTOR);
 }
@@ -111,6 +112,7 @@ static void put_shared(const char *name, const PmCountShared *b, cJSON *j)
 	pm_json_add_i64(k, "requests", (int64_t)b->requests);
 	pm_json_add_i64(k, "wavefronts", (int64_t)b->passes);
 	pm_json_add_i64(k, "extra_wavefronts", (int64_t)(b->passes - b->ideal));
+	add_rounded(k, "conflict_factor", (double)b->passes / (double)b->ideal);
 }
 
 static cJSON *site(const PmProfileReport *r, const PmProfileKernel *k, const PmCountSite *s)
@@ -161,6 +163,10 @@ static void put_warps(const PmLaunchCounts *c, cJSON *j)
 	if (c->unique_sectors)
 		add_rounded(j, "rereads", (double)c->read_sectors / (double)c->unique_sectors);
 	pm_json_add_i64(j, "read_bytes", (int64_t)c->unique_sectors * PM_COUNT_SECTOR);
+	if (c->read_sectors)
+		add_rounded(j, "l1_hit_rate", (double)c->l1_hits / (double)c->read_sectors);
+	pm_json_add_i64(j, "l2_sectors", (int64_t)c->l2_sectors);
+	pm_json_add_i64(j, "dram_sectors", (int64_t)c->dram_sectors);
 }
 
 static void put_counts(const PmProfileReport *r, const PmProfileKernel *k, cJSON *j)
@@ -255,6 +261,15 @@ static void put_limits(const PmProfileReport *r, const PmProfileKernel *k, cJSON
 	pm_str_release(&text);
 }
 
+static void put_bounds(const PmAccessTime *t, cJSON *j)
+{
+	cJSON *k = cJSON_AddObjectToObject(j, "bounds");
+
+	add_rounded(k, "launch", t->launch);
+	for (int i = 0; i < PM_N_BOUNDS; i++)
+		add_rounded(k, pm_access_bound_name((PmAccessBound)i), t->bound[i]);
+}
+
 static void put_listing(const PmProfileCode *c, cJSON *j)
 {
 	if (c->ptx.len)
@@ -278,15 +293,17 @@ static void put_kernel(const PmProfileReport *r, const PmProfileKernel *k, const
 	cJSON_AddItemToObject(j, "block", triple(k->launch.block));
 	cJSON_AddNumberToObject(j, "dynamic_shared_bytes", k->launch.smem);
 	model = cJSON_AddObjectToObject(j, "modelled");
-	add_rounded(model, "seconds", k->modelled);
+	add_rounded(model, "seconds", k->time.seconds);
 	pm_json_add_i64(model, "bytes", k->launch.bytes);
 	pm_json_add_i64(model, "flops", k->launch.flops);
 	add_rounded(model, "bandwidth_share",
-		    (double)k->launch.bytes / k->modelled / r->target->bytes_per_second);
+		    (double)k->launch.bytes / k->time.seconds / r->target->bytes_per_second);
 	add_rounded(model, "flops_share",
-		    (double)k->launch.flops / k->modelled /
+		    (double)k->launch.flops / k->time.seconds /
 			    r->target->flops_per_second[k->launch.flop_class]);
-	cJSON_AddStringToObject(model, "bound", pm_profile_bound(r, k));
+	cJSON_AddStringToObject(model, "bound", pm_profile_bound(k));
+	if (k->has_counts)
+		put_bounds(&k->time, model);
 	put_code(r, k, j);
 	if (o->listing)
 		put_listing(&r->code.v[k->launch.source], cJSON_GetObjectItem(j, "machine_code"));

@@ -100,6 +100,12 @@ static void put_counts(const PmProfileReport *r, const PmProfileKernel *k, PmStr
 	if (c->unique_sectors)
 		pm_str_addf(out, "  reads         each sector %.2f times\n",
 			    (double)c->read_sectors / (double)c->unique_sectors);
+	if (c->l2_sectors)
+		pm_str_addf(
+			out,
+			"  caches        L1 has %.0f %% of the sectors that are read; L2 is asked for %llu\n",
+			100.0 * (double)c->l1_hits / (double)(c->read_sectors ? c->read_sectors : 1),
+			(unsigned long long)c->l2_sectors);
 	if (c->steps)
 		pm_str_addf(out,
 			    "  warps         %.0f %% of the lanes active, %llu partings, %llu barriers, %llu "
@@ -184,6 +190,16 @@ static void put_limits(const PmProfileReport *r, const PmProfileKernel *k, PmStr
 	pm_str_release(&text);
 }
 
+/* Of the launch's time, what each part would take alone. */
+static void put_bounds(const PmAccessTime *t, PmStr *out)
+{
+	pm_str_addf(out, "  bounds        launch %.2f us and the largest of", t->launch * 1e6);
+	for (int i = 0; i < PM_N_BOUNDS; i++)
+		pm_str_addf(out, "%s %s %.2f", i ? "," : "", pm_access_bound_name((PmAccessBound)i),
+			    t->bound[i] * 1e6);
+	pm_str_add(out, "\n");
+}
+
 static void put_kernel(const PmProfileReport *r, const PmProfileKernel *k, PmStr *out)
 {
 	const uint32_t *g = k->launch.grid, *b = k->launch.block;
@@ -196,11 +212,13 @@ static void put_kernel(const PmProfileReport *r, const PmProfileKernel *k, PmStr
 		    "\n  modelled      %.2f us, most of it %s: %lld bytes (%.2g %% of a copy), %lld "
 		    "operations (%.2g %% of "
 		    "the peak)\n",
-		    k->modelled * 1e6, pm_profile_bound(r, k), (long long)k->launch.bytes,
-		    100 * (double)k->launch.bytes / k->modelled / r->target->bytes_per_second,
+		    k->time.seconds * 1e6, pm_profile_bound(k), (long long)k->launch.bytes,
+		    100 * (double)k->launch.bytes / k->time.seconds / r->target->bytes_per_second,
 		    (long long)k->launch.flops,
-		    100 * (double)k->launch.flops / k->modelled /
+		    100 * (double)k->launch.flops / k->time.seconds /
 			    r->target->flops_per_second[k->launch.flop_class]);
+	if (k->has_counts)
+		put_bounds(&k->time, out);
 	put_code(r, k, out);
 	if (k->has_counts)
 		put_counts(r, k, out);

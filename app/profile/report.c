@@ -72,14 +72,10 @@ void pm_profile_line(const PmProfileReport *r, const PmProfileKernel *k, const P
 	pm_str_add(out, n > LINE ? "..." : "");
 }
 
-const char *pm_profile_bound(const PmProfileReport *r, const PmProfileKernel *k)
+const char *pm_profile_bound(const PmProfileKernel *k)
 {
-	double memory = (double)k->launch.bytes / r->target->bytes_per_second;
-	double math = (double)k->launch.flops / r->target->flops_per_second[k->launch.flop_class];
-
-	if (r->target->launch_seconds > memory && r->target->launch_seconds > math)
-		return "launch";
-	return memory >= math ? "memory" : "arithmetic";
+	return k->time.launch > k->time.bound[k->time.largest] ? "launch"
+							       : pm_access_bound_name(k->time.largest);
 }
 
 const char *pm_profile_absent(const PmProfileReport *r, const PmProfileOpts *o, int i)

@@ -10,7 +10,7 @@
 #include "base/core/vec.h"
 #include "integrity/cubin/cubin_mix.h"
 #include "integrity/referee/referee.h"
-#include "runtime/exec/exec.h"
+#include "runtime/exec/access_time.h"
 #include "runtime/profile/counts.h"
 #include "runtime/profile/hwcounters.h"
 #include "runtime/profile/occupancy.h"
@@ -52,7 +52,7 @@ typedef struct PmProfileKernel {
 	int has_mix; /* the instructions of this architecture are read */
 	int has_occupancy;
 	PmOccupancy occupancy;
-	double modelled; /* seconds of one launch */
+	PmAccessTime time; /* modelled, of one launch: of its counts, where it has some */
 	int has_counts;
 	PmLaunchCounts counts; /* of the first launch */
 	int has_hw;
@@ -87,8 +87,9 @@ typedef struct PmProfileReport {
  * the blanks around it and cut to what a report has room for; nothing where the access is in no line of it.
  */
 void pm_profile_line(const PmProfileReport *r, const PmProfileKernel *k, const PmCountSite *s, PmStr *out);
-/* "launch", "memory" or "arithmetic": what most of the modelled time of a kernel is. */
-const char *pm_profile_bound(const PmProfileReport *r, const PmProfileKernel *k);
+/* "launch", or the name of its largest bound (runtime/exec/access_time.def): what most of the modelled time
+ * of a kernel is. */
+const char *pm_profile_bound(const PmProfileKernel *k);
 /* What the report does not have and what it would need: sentence number i of PM_PROFILE_ABSENT, or NULL. */
 const char *pm_profile_absent(const PmProfileReport *r, const PmProfileOpts *o, int i);
 /* Frees what a report holds. */

@@ -18,7 +18,7 @@ typedef enum PmAccessBound {
 	PM_N_BOUNDS
 } PmAccessBound;
 
-/* "dram", and what it is. */
+/* "memory", and what it is. */
 const char *pm_access_bound_name(PmAccessBound b);
 const char *pm_access_bound_text(PmAccessBound b);
 

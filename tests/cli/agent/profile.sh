@@ -61,8 +61,9 @@ pm profile "$tmp/silu.gpt" --pass "$tmp/sixteen.so" --json
 [ $code -eq 0 ] && has '"sectors_per_request": 32' && has '"blocks": 32' && has '"of_blocks": 1024' && has '"line": 5' &&
 	has 'y[first + j] = st(ld(x[first + j])'
 tap "sectors, the blocks that were counted, and the line"
-has 'Global loads touch 8 times the sectors that their bytes need' && has '"bound": "memory"'
-tap "what limits it"
+has 'Global loads touch 8 times the sectors that their bytes need' && has '"bound": "l2"' &&
+	has '"excess_sectors": 57344' && has '"l1_hit_rate": 0.875'
+tap "what limits it, sectors beyond those that the bytes need, and what L1 has again"
 [ "$("$passmith" profile "$tmp/silu.gpt" --pass "$tmp/sixteen.so" --json)" = "$(cat "$tmp/out")" ]
 tap "twice the same"
 if ! "$passmith" doctor 2>/dev/null | grep -q '^yes GPU'; then

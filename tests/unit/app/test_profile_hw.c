@@ -38,7 +38,7 @@ static void report(PmProfileReport *r)
 		fail_msg("%s", err.text);
 	assert_int_equal(pm_plan_n_launches(r->plan), 1);
 	pm_plan_launch(r->plan, 0, &k.launch);
-	k.modelled = pm_plan_launch_seconds(&k.launch, r->target);
+	pm_access_time(&k.launch, NULL, r->target, &k.time);
 	for (int m = 0; m < PM_N_HW_METRICS; m++)
 		k.hw[m] = NAN;
 	PM_VEC_PUSH(&r->kernel, k);

@@ -33,10 +33,10 @@ static void each_rule(void **state)
 #define OF(name) offsetof(PmFacts, name)
 		{ { OF(launch_share) }, { 0.9 }, "90 % of the modelled time is the launch itself" },
 		{ { OF(local_share) }, { 0.1 }, "10 % of the instructions move registers or arrays" },
-		{ { OF(load_waste), OF(memory_share) },
+		{ { OF(load_waste), OF(access_share) },
 		  { 0.5, 0.4 },
 		  "Global loads touch 2 times the sectors" },
-		{ { OF(store_waste), OF(memory_share) },
+		{ { OF(store_waste), OF(access_share) },
 		  { 0.75, 0.4 },
 		  "Global stores touch 4 times the sectors" },
 		{ { OF(conflicts) }, { 0.875 }, "Shared memory takes 8 times the passes" },
@@ -53,6 +53,9 @@ static void each_rule(void **state)
 		  { 0.8, 0.2 },
 		  "80 % of the modelled time is memory traffic" },
 		{ { OF(arithmetic_share) }, { 0.8 }, "80 % of the modelled time is arithmetic" },
+		{ { OF(l2_share) }, { 0.8 }, "80 % of the modelled time is what the L2 cache is asked for" },
+		{ { OF(l1_share) }, { 0.8 }, "80 % of the modelled time is passes over the L1 cache" },
+		{ { OF(issue_share) }, { 0.8 }, "80 % of the modelled time is instructions of warps" },
 		{ { OF(widest), OF(dram), OF(load_waste) },
 		  { 4, 0.5, 0 },
 		  "Each thread loads at most 4 bytes" },
@@ -169,7 +172,7 @@ static void the_weightiest_come_first(void **state)
 
 	(void)state;
 	pm_profile_no_facts(&f);
-	f.memory_share = 0.3;
+	f.access_share = 0.3;
 	f.load_waste = 0.5;  /* 0.15 */
 	f.efficiency = 0.6;  /* 0.4 */
 	f.conflicts = 0.875; /* 0.6 */

@@ -31,17 +31,6 @@ static int *alternatives(const PmGraph *g, int k, size_t *n, int *most)
 	return alts;
 }
 
-static int alike(const PmPlan *p, const PmPlanLaunch *a, const PmPlanLaunch *b)
-{
-	const PmSource *s;
-
-	pm_plan_sources(p, &s);
-	return !strcmp(a->label, b->label) && !memcmp(a->grid, b->grid, sizeof a->grid) &&
-	       !memcmp(a->block, b->block, sizeof a->block) && a->smem == b->smem && a->bytes == b->bytes &&
-	       a->flops == b->flops && s[a->source].type == s[b->source].type &&
-	       !strcmp(s[a->source].source, s[b->source].source);
-}
-
 static void find_kernels(PmProfileReport *r)
 {
 	for (size_t i = 0, n = pm_plan_n_launches(r->plan); i < n; i++) {
@@ -52,7 +41,7 @@ static void find_kernels(PmProfileReport *r)
 		if (!k.launch.fused)
 			continue;
 		pm_access_time(&k.launch, NULL, r->target, &k.time);
-		while (at < r->kernel.n && !alike(r->plan, &r->kernel.v[at].launch, &k.launch))
+		while (at < r->kernel.n && !pm_plan_launch_alike(r->plan, &r->kernel.v[at].launch, &k.launch))
 			at++;
 		if (at < r->kernel.n)
 			r->kernel.v[at].times++;

@@ -195,10 +195,14 @@ static void describe_hardware(const PmTools *t, PmStr *out)
 		"the "
 		"kernel's element type (float %.3g, float16 and bfloat16 %.3g TFLOP/s), with or without "
 		"tensor "
-		"cores. passmith://docs/reference/modelled-times.md says all of it. Blocks have 1024 threads "
+		"cores. Of your kernels accesses are counted too: sectors of 32 bytes asked of L2, passes "
+		"over "
+		"L1 and shared memory, instructions of warps; the largest decides. "
+		"passmith://docs/reference/modelled-times.md says all of it. Blocks have 1024 threads "
 		"at "
 		"most, warps 32, static shared memory 48 KiB. What counts is launches and bytes: keep values "
-		"between operators in registers or shared memory.",
+		"between operators in registers or shared memory, and let neighbouring threads access "
+		"neighbouring elements.",
 		p->name, p->launch_seconds * 1e6, p->bytes_per_second * 1e-12,
 		p->flops_per_second[PM_PEAK_SINGLE] * 1e-12, p->flops_per_second[PM_PEAK_HALF] * 1e-12);
 }

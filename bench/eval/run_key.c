@@ -79,6 +79,12 @@ void pm_run_key_here(const char *device, const char *sandbox_lacks, PmStr *out)
 	pm_run_key_machine(device, found, n, sandbox_lacks, out);
 }
 
+/* Runs of before have modelled times by bytes and operations alone. */
+static int times_are_of_accesses(const PmEvalOpts *o)
+{
+	return !o->check_only && o->device && pm_device_kind(o->device) == PM_DEVICE_EMU;
+}
+
 void pm_run_key_options(const PmEvalOpts *o, const char *preset, int tf32, int hidden, PmStr *out)
 {
 	pm_str_addf(out, "profile=%s preset=%s lane=%s seconds=%g hidden=%d",
@@ -90,8 +96,8 @@ void pm_run_key_options(const PmEvalOpts *o, const char *preset, int tf32, int h
 		pm_str_addf(out, " deadline=%g", o->deadline);
 	if (o->only_rule)
 		pm_str_addf(out, " rule=%s", o->only_rule);
-	pm_str_addf(out, "%s%s%s secret", tf32 ? " tf32" : "", o->graphs ? " graphs" : "",
-		    o->check_only ? " check" : "");
+	pm_str_addf(out, "%s%s%s%s secret", tf32 ? " tf32" : "", o->graphs ? " graphs" : "",
+		    o->check_only ? " check" : "", times_are_of_accesses(o) ? " model=accesses" : "");
 }
 
 static int says_word(const char *options, const char *word)

@@ -31,8 +31,8 @@ void pm_run_key_here(const char *device, const char *sandbox_lacks, PmStr *out);
 const PmFound *pm_run_key_found(const char *device, int *n);
 
 /* Appends the options: profile, preset, TF32, precision tier (as lane=, the name in stored keys), graphs,
- * confirming runs, seconds of a measurement and the number of hidden shapes. "secret" stands for the inputs,
- * which no option decides. */
+ * confirming runs, seconds of a measurement, the number of hidden shapes and, on emu, that modelled times are
+ * of accesses. "secret" stands for the inputs, which no option decides. */
 void pm_run_key_options(const PmEvalOpts *o, const char *preset, int tf32, int hidden, PmStr *out);
 
 /* The preset that options say, as pm_run_key_options wrote them. */

@@ -213,6 +213,10 @@ typedef struct PmEvalRecord {
 				  */
 	int measured;            /* 0: modelled by a profile */
 	PmEvalTiming timing;
+	/* Launches of the candidate whose modelled times are of what was counted (runtime/worker/count.h);
+	 * and why there are none, where there should be. */
+	int counted_launches;
+	char not_counted[PM_ERR_MAX];
 	double baseline_seconds, candidate_seconds;
 	double speedup; /* NaN when there is none */
 	int baseline_launches, candidate_launches;

@@ -53,6 +53,11 @@ typedef struct Eval {
 	int exclusive;    /* the device takes one process at a time: none is prepared for what comes later */
 	int n_alts;       /* most alternatives of any kernel */
 	char plan[PM_MAX_ALTS][PM_CHAIN_HEX]; /* pm_exec_digest of each when it was judged; "" = not yet */
+	struct {
+		int done; /* 1: counted; -1: not to be had */
+		PmPlanStats stats;
+		int launches; /* of which times are of counts */
+	} counted[PM_MAX_ALTS];
 	int by_ladder;       /* a result for which there is no bound is wrong at the level that decides */
 	PmSilence *silence;  /* owned; by result, while results are judged */
 	PmFailure beyond;    /* what bound.why says, as fields */
@@ -188,13 +193,17 @@ void pm__ahead_begin(Eval *e);
 void pm__ahead_end(Eval *e);
 /* runner_speed.c: modelled times, coverage, and then the clock. */
 PmStatus pm__stage_speed(Eval *e, PmErr *err);
-/* runner_model.c: modelled times of the baseline and of the fastest alternative, of e->n_alts. */
+/* runner_model.c: modelled times of the baseline and of the fastest alternative, of e->n_alts: by bytes and
+ * operations alone, as long as nothing of the candidate may run; */
 PmStatus pm__model(Eval *e, PmPlanStats *base, PmPlanStats *best, int *alt, PmErr *err);
+/* and once it was judged, on the emulated device by what its kernels' accesses were counted to be. The record
+ * says which of the two. */
+PmStatus pm__model_counted(Eval *e, PmPlanStats *base, PmPlanStats *best, int *alt, PmErr *err);
 /* What was replaced, as a share of the baseline's modelled time; and 1 when that has no credit. */
 double pm__modelled_coverage(const PmPlanStats *base, const PmPlanStats *cand);
 int pm__has_no_credit(const Eval *e, double share);
 /* Modelled speedup of one alternative; NaN where there is none, or none that would have credit. */
-double pm__modelled_speedup(const Eval *e, int alt);
+double pm__modelled_speedup(Eval *e, int alt);
 /* runner_clock.c: measured times with alternative `alt`, or the best by measure where there are several. Does
  * nothing where the device's times mean nothing. */
 PmStatus pm__stage_clock(Eval *e, int alt, const PmPlanStats *base, const PmPlanStats *cand, PmErr *err);

@@ -7,7 +7,7 @@ PmStatus pm__stage_speed(Eval *e, PmErr *err)
 	PmEvalRecord *r = e->rec;
 	PmPlanStats base, best = { 0 };
 	int alt = 0;
-	PmStatus st = pm__model(e, &base, &best, &alt, err);
+	PmStatus st = pm__model_counted(e, &base, &best, &alt, err);
 
 	if (st)
 		return st;

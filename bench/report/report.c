@@ -321,6 +321,18 @@ static void sampled(const PmEvalReport *r, PmStr *out)
 	}
 }
 
+/* Where kernels were not counted, bytes and operations alone made the time. */
+static void not_counted(const PmEvalReport *r, PmStr *out)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (*r->rec[i].not_counted)
+			pm_str_addf(out,
+				    "  The modelled time of %s is by bytes and operations alone, since "
+				    "accesses were "
+				    "not counted: %s\n",
+				    r->rec[i].label, r->rec[i].not_counted);
+}
+
 void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 {
 	char name[64];
@@ -341,6 +353,7 @@ void pm_eval_report_table(const PmEvalReport *r, PmStr *out)
 	sentences(r, out);
 	branches(r, out);
 	sampled(r, out);
+	not_counted(r, out);
 	if (r->n_not_judged)
 		pm_str_addf(out, "  Not judged, and no part of the score: %zu of %zu variants.\n",
 			    r->n_not_judged, r->n);

@@ -377,6 +377,10 @@ cJSON *pm_eval_record_json(const PmEvalRecord *r)
 	cJSON_AddNumberToObject(j, "alternative", r->alternative);
 	cJSON_AddStringToObject(j, "plan", r->plan);
 	cJSON_AddStringToObject(j, "time", r->measured ? "measured" : "modelled");
+	if (r->counted_launches)
+		cJSON_AddNumberToObject(j, "counted_launches", r->counted_launches);
+	if (*r->not_counted)
+		cJSON_AddStringToObject(j, "not_counted", r->not_counted);
 	cJSON_AddNumberToObject(j, "speedup", r->speedup);
 	cJSON_AddNumberToObject(j, "baseline_seconds", r->baseline_seconds);
 	cJSON_AddNumberToObject(j, "candidate_seconds", r->candidate_seconds);
@@ -469,6 +473,8 @@ PmStatus pm_eval_record_from_json(const cJSON *j, PmEvalRecord *out, PmErr *err)
 		out->worst.ulp = pm_json_num(w, "ulp", NAN);
 	}
 	out->alternative = (int)pm_json_i64(j, "alternative", 0);
+	out->counted_launches = (int)pm_json_i64(j, "counted_launches", 0);
+	snprintf(out->not_counted, sizeof out->not_counted, "%s", pm_json_str(j, "not_counted", ""));
 	snprintf(out->plan, sizeof out->plan, "%s", pm_json_str(j, "plan", ""));
 	out->measured = pm_str_eq(pm_json_str(j, "time", ""), "measured");
 	out->speedup = pm_json_num(j, "speedup", NAN);

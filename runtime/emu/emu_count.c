@@ -72,9 +72,15 @@ struct PmEmuCounter {
 
 /* ---- a request ---- */
 
+/* Adds v to the n different ones; how many there are then. set[0] is the largest. */
 static int add_new(uint64_t *set, int n, uint64_t v)
 {
-	for (int i = n; i-- > 0;)
+	if (n && v > set[0]) { /* in most requests the next lane's */
+		set[n] = set[0];
+		set[0] = v;
+		return n + 1;
+	}
+	for (int i = 0; i < n; i++)
 		if (set[i] == v)
 			return n;
 	set[n] = v;
@@ -335,9 +341,22 @@ static uint32_t choose(const Lane *warp, uint32_t live)
 	return group ? group : known & (~known + 1);
 }
 
+/* 1 when the lanes in `group` took their last step together, and no other lane with them. */
+static int still_together(const Lane *warp, uint32_t group)
+{
+	const Lane *first = &warp[__builtin_ctz(group)];
+
+	for (uint32_t left = group; left; left &= left - 1)
+		if (warp[__builtin_ctz(left)].step != first->step)
+			return 0;
+	return first->together == __builtin_popcount(group);
+}
+
 /* Lanes that were together a step ago and are not now went different ways there. */
 static void note_parting(PmEmuCounter *c, Lane *warp, uint32_t group)
 {
+	if (still_together(warp, group))
+		return;
 	for (int i = 0; i < LANES; i++) {
 		const Lane *l = &warp[i];
 		int same = 0;

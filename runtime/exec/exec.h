@@ -95,7 +95,10 @@ typedef struct PmPlanLaunch {
 size_t pm_plan_n_launches(const PmPlan *p);
 /* Number i of them, in order. */
 void pm_plan_launch(const PmPlan *p, size_t i, PmPlanLaunch *out);
-/* Seconds that the model gives a launch. */
+/* 1 when two launches differ in their arguments alone: same kernel, source, type, grid, block, shared memory,
+ * bytes and operations. */
+int pm_plan_launch_alike(const PmPlan *p, const PmPlanLaunch *a, const PmPlanLaunch *b);
+/* Seconds that the model gives a launch of which nothing was counted (access_time.h: what counting adds). */
 double pm_plan_launch_seconds(const PmPlanLaunch *l, const PmProfile *prof);
 /* The sources the plan needs (borrowed): for compiling ahead. */
 size_t pm_plan_sources(const PmPlan *p, const PmSource **out);

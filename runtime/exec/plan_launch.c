@@ -35,6 +35,16 @@ void pm_plan_launch(const PmPlan *p, size_t i, PmPlanLaunch *out)
 	out->flop_class = p->steps.v[k].flop_class;
 }
 
+int pm_plan_launch_alike(const PmPlan *p, const PmPlanLaunch *a, const PmPlanLaunch *b)
+{
+	const PmSource *s = p->sources.v;
+
+	return !strcmp(a->label, b->label) && !strcmp(a->entry, b->entry) &&
+	       !memcmp(a->grid, b->grid, sizeof a->grid) && !memcmp(a->block, b->block, sizeof a->block) &&
+	       a->smem == b->smem && a->bytes == b->bytes && a->flops == b->flops &&
+	       s[a->source].type == s[b->source].type && !strcmp(s[a->source].source, s[b->source].source);
+}
+
 double pm_plan_launch_seconds(const PmPlanLaunch *l, const PmProfile *prof)
 {
 	double mem = (double)l->bytes / prof->bytes_per_second;

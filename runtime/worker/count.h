@@ -4,7 +4,7 @@
 #define RUNTIME_COUNT_H
 
 #include "runtime/device/tensor.h"
-#include "runtime/exec/exec.h"
+#include "runtime/exec/access_time.h"
 #include "runtime/profile/counts.h"
 
 /* Runs the plan on inputs `in`, and counts the launches that c->of names (PmLaunchCounts.launch, with the
@@ -12,5 +12,12 @@
  * seconds (PM_E_TIMEOUT) is an error; c is then not to be used. */
 PmStatus pm_count_run(const PmPlan *p, size_t n_out, const PmTensor *in, size_t n_in, double deadline,
 		      PmCounts *c, PmErr *err);
+
+/* Replaces the modelled times of *s (pm_plan_stats of that plan and profile) by those of the counts, for the
+ * launches of Kernel nodes; of launches that are alike the first is counted, of more than PM_COUNT_LAUNCHES
+ * kinds those that take longest. *n_counted: launches whose times are now of their counts. After an error, as
+ * of pm_count_run, *s is as it was. */
+PmStatus pm_count_stats(const PmPlan *p, size_t n_out, const PmTensor *in, size_t n_in, const PmProfile *prof,
+			double deadline, PmPlanStats *s, int *n_counted, PmErr *err);
 
 #endif

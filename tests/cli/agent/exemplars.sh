@@ -13,8 +13,14 @@ tools/gen/exemplars.sh "$build" "$tmp/made" "$tmp/so" >"$tmp/out" 2>&1 || code=$
 exits 0 "all exemplars build, pass check, and are right on their graphs"
 [ "$(ls "$tmp/made" | wc -l)" -eq $((2 * $(ls exemplars/*.c | wc -l))) ]
 tap "and something is made of each"
+# Which accesses a kernel makes is up to the compiler, and how much faster it is with it.
+masked()
+{
+	sed 's/; [0-9.]* times as fast\.$/; ... times as fast./' "$1"
+}
 for f in "$tmp"/made/*; do
-	diff -u "exemplars/${f##*/}" "$f" >"$tmp/out" 2>&1
+	masked "exemplars/${f##*/}" >"$tmp/committed"
+	masked "$f" | diff -u "$tmp/committed" - >"$tmp/out" 2>&1
 	tap "${f##*/} is what make gen makes"
 done
 

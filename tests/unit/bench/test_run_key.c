@@ -115,10 +115,20 @@ static void each_option_that_decides_is_there(void **state)
 	pm_run_key_options(&plain, "sound", 0, 2, &a);
 	pm_run_key_options(&same, "sound", 0, 2, &b);
 	assert_string_equal(a.s, b.s);
+	assert_non_null(strstr(a.s, " model=accesses"));
 	for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+		PmEvalOpts o = other[i];
+
+		o.device = "emu";
 		pm_str_clear(&b);
-		pm_run_key_options(&other[i], "sound", 0, 2, &b);
+		pm_run_key_options(&o, "sound", 0, 2, &b);
 		assert_string_not_equal(a.s, b.s);
+		/* Where times are measured, or there are none, accesses say nothing of them. */
+		assert_int_equal(strstr(b.s, "model=accesses") != NULL, !o.check_only);
+		o.device = "cuda";
+		pm_str_clear(&b);
+		pm_run_key_options(&o, "sound", 0, 2, &b);
+		assert_null(strstr(b.s, "model=accesses"));
 	}
 	for (int k = 0; k < 3; k++) {
 		pm_str_clear(&b);

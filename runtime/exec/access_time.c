@@ -7,25 +7,12 @@
 
 #include <string.h>
 
-/* What a GPU has beside its profile. */
-typedef struct Numbers {
-	double l2_bytes_per_second, cycles_per_second;
-} Numbers;
-
-/* Of L2: on an H200 what blocks of a product get that read its factors again (L2_PER_US of
- * passes/fuse/tile.c); on an A100 that times 7,219 / 8,986, the ratio of the peaks in
- * doi:10.1016/j.ultsonch.2023.106546, table 3. Clocks are the boost clocks of NVIDIA's white papers on the
- * H100 and A100 architectures. */
-static Numbers numbers_of(const PmProfile *prof)
-{
-	return !strcmp(prof->name, "a100") ? (Numbers){ 3.6e12, 1.41e9 } : (Numbers){ 4.5e12, 1.98e9 };
-}
-
 enum {
 	SCHEDULERS = 4, /* of a multiprocessor; each issues an instruction of a warp in a cycle (CUDA C++
 			 * Programming Guide, compute capabilities 8.0 and 9.0) */
-	LATENCY_CYCLES = 400, /* until DRAM answers, A100 and H100 (the same table 3) */
-	REGISTERS = 1         /* of a thread: not known here, and they limit nothing */
+	LATENCY_CYCLES =
+		400,  /* until DRAM answers, A100 and H100 (doi:10.1016/j.ultsonch.2023.106546, table 3) */
+	REGISTERS = 1 /* of a thread: not known here, and they limit nothing */
 };
 
 static const struct {
@@ -91,7 +78,7 @@ static double later_rounds(const PmPlanLaunch *l, const PmLaunchCounts *c, const
 static void count_bounds(const PmPlanLaunch *l, const PmLaunchCounts *c, const PmProfile *prof,
 			 PmAccessTime *out)
 {
-	Numbers g = numbers_of(prof);
+	double l2 = prof->target->l2_bytes_per_second, clock = prof->target->sm_clock_hz;
 	uint64_t grid = pm_grid_blocks(l->grid), n_sm = (uint64_t)prof->n_sm;
 	double blocks = (double)c->blocks, each = (double)((grid + n_sm - 1) / n_sm);
 	double *b = out->bound;
@@ -99,11 +86,10 @@ static void count_bounds(const PmPlanLaunch *l, const PmLaunchCounts *c, const P
 	b[PM_BOUND_DRAM] = larger(b[PM_BOUND_DRAM],
 				  (double)c->dram_sectors * PM_COUNT_SECTOR / prof->bytes_per_second);
 	b[PM_BOUND_OPERATIONS] *= each * (double)n_sm / (double)grid;
-	b[PM_BOUND_L2] = (double)c->l2_sectors / blocks * (double)grid * PM_COUNT_SECTOR /
-			 g.l2_bytes_per_second;
-	b[PM_BOUND_L1] = passes(c) / blocks * each / g.cycles_per_second;
-	b[PM_BOUND_ISSUE] = instructions(c) / blocks * each / SCHEDULERS / g.cycles_per_second;
-	b[PM_BOUND_ROUNDS] = later_rounds(l, c, prof) * LATENCY_CYCLES / g.cycles_per_second;
+	b[PM_BOUND_L2] = (double)c->l2_sectors / blocks * (double)grid * PM_COUNT_SECTOR / l2;
+	b[PM_BOUND_L1] = passes(c) / blocks * each / clock;
+	b[PM_BOUND_ISSUE] = instructions(c) / blocks * each / SCHEDULERS / clock;
+	b[PM_BOUND_ROUNDS] = later_rounds(l, c, prof) * LATENCY_CYCLES / clock;
 }
 
 void pm_access_time(const PmPlanLaunch *l, const PmLaunchCounts *c, const PmProfile *prof, PmAccessTime *out)

@@ -89,6 +89,15 @@ static void give_up(const TestWorker *w, int n, const char *what, double end_s)
 	_exit(1);
 }
 
+/* A thread that has not run yet hangs nowhere: the machine is busy. */
+static int all_begun(const TestWorker *w, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!w[i].joined && !atomic_load(&w[i].step))
+			return 0;
+	return 1;
+}
+
 static long all_steps(const TestWorker *w, int n)
 {
 	long sum = 0;
@@ -111,7 +120,7 @@ void test_join(TestWorker *w, int n, const char *what, double tell_s, double end
 				w[i].joined = 1;
 				left--;
 			}
-		if (all_steps(w, n) != steps) {
+		if (!all_begun(w, n) || all_steps(w, n) != steps) {
 			steps = all_steps(w, n);
 			moved = now;
 		}

@@ -262,7 +262,7 @@ static void hang(int to)
 {
 	dup2(to, STDERR_FILENO);
 	rt_threads_tell_s = 0.1;
-	rt_threads_end_s = 1;
+	rt_threads_end_s = 2;
 	behave(EMU_CUDA_CAPTURES_HOLD, 1);
 	rt_case_threads_held(&head, 3, 5);
 	_exit(0);
@@ -293,7 +293,7 @@ static void threads_that_hang(void **state)
 	assert_non_null(strstr(text, "# thread 2 is in\n"));
 	assert_non_null(strstr(text, "cuMemAlloc_v2"));
 	assert_non_null(strstr(text,
-			       "bge_pooling_head.gpt: no thread has begun a step for 1 s; they wait: thread "
+			       "bge_pooling_head.gpt: no thread has begun a step for 2 s; they wait: thread "
 			       "0 in run 0, pm_rt_session_new;"));
 }
 

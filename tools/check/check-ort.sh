@@ -14,7 +14,8 @@ cd "$(dirname "$0")/../.."
 
 build=${BUILD:-build}
 shared=${PASSMITH_SHARED:-../shared}/models
-home=$build/check-ort
+mkdir -p "$build/check-ort"
+home=$(cd "$build/check-ort" && pwd) # guides run in folders of their own
 python=$home/bin/python3
 
 if ! "$python" -c 'import onnx, onnxruntime' 2>/dev/null; then

@@ -50,6 +50,10 @@ PmStatus pm_counts_take(PmCounts *c, const void *bytes, size_t n, PmErr *err)
 		PmLaunchCounts *l = &c->of[i];
 
 		l->launch = was.of[i].launch;
+		if (l->shared_bytes > PM_COUNT_SHARED_MOST)
+			l->shared_bytes = PM_COUNT_SHARED_MOST;
+		if (l->blocks > PM_COUNT_BLOCKS)
+			l->blocks = PM_COUNT_BLOCKS;
 		if (l->n_sites < 0 || l->n_sites > PM_COUNT_SITES)
 			l->n_sites = 0;
 		for (int k = 0; k < l->n_sites; k++)

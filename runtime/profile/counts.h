@@ -26,6 +26,7 @@ enum {
 	PM_COUNT_BLOCKS = 32,
 	PM_COUNT_SECTOR = 32,
 	PM_COUNT_BANKS = 32,
+	PM_COUNT_SHARED_MOST = 227 * 1024, /* bytes of shared memory of a block, compute capability 9.0 */
 	/* Sectors that L1 moves in the time in which shared memory makes a pass: 128 bytes a cycle (CUDA C++
 	 * Best Practices Guide; "Dissecting the NVIDIA Volta GPU Architecture", 2018, table 3.1). */
 	PM_COUNT_PASS_SECTORS = 4,
@@ -103,7 +104,7 @@ PmLaunchCounts *pm_counts_of_launch(PmCounts *c, uint64_t launch);
 /* What is sent: c->of, and its bytes. */
 size_t pm_counts_bytes(const PmCounts *c);
 /* Takes what another process sent; PM_E_CRASH when it is of another size. Texts and numbers of sites are made
- * safe to print. */
+ * safe to print, shared memory and blocks to reckon with. */
 PmStatus pm_counts_take(PmCounts *c, const void *bytes, size_t n, PmErr *err);
 
 #endif

@@ -350,6 +350,28 @@ static void one_address_is_taken_in_turns(void **state)
 	equals("own", time_of(&own, 1, 32, 0).bound[PM_BOUND_L1], cycle);
 }
 
+/* The process that counts runs the kernel, which may have written over the counts. */
+static void nonsense_is_reckoned_with(void **state)
+{
+	PmPlanLaunch l = { .grid = { 500, 1, 1 }, .block = { 256, 1, 1 }, .bytes = 1000 };
+
+	(void)state;
+	for (int k = 0; k < 256; k++) {
+		PmCounts c = { .n = 1, .of = { { .launch = 3 } } };
+		PmLaunchCounts sent;
+		PmAccessTime t;
+
+		memset(&sent, k, sizeof sent);
+		if (k & 1) /* with what the system keeps of each block, nothing */
+			sent.shared_bytes = (uint64_t)-1024;
+		assert_int_equal(pm_counts_take(&c, &sent, sizeof sent, NULL), PM_OK);
+		assert_int_equal(c.of[0].launch, 3);
+		pm_access_time(&l, &c.of[0], pm_profile("h200"), &t);
+		assert_true(isfinite(t.seconds) &&
+			    t.seconds >= pm_plan_launch_seconds(&l, pm_profile("h200")));
+	}
+}
+
 /* Buffers lie elsewhere each time. */
 static void each_run_counts_the_same(void **state)
 {
@@ -377,6 +399,7 @@ int main(void)
 		cmocka_unit_test(more_lanes_never_cost_less),
 		cmocka_unit_test(different_ways_cost_instructions),
 		cmocka_unit_test(one_address_is_taken_in_turns),
+		cmocka_unit_test(nonsense_is_reckoned_with),
 		cmocka_unit_test(each_run_counts_the_same),
 	};
 

@@ -39,9 +39,8 @@ static PmStatus find_pass(const char *text, const char *folder, PmBenchSystem *s
 	}
 	if (pm_file_size(path.s) < 0)
 		st = pm_err(err, PM_E_NOT_FOUND,
-			    "There is no pass %s for the system '%.60s'; give eager, torch-eager, "
-			    "torch-inductor, a "
-			    "pass of %s by name, or NAME=FILE.so.",
+			    "There is no pass %s for the system '%.60s'; give eager, torch-MODE, "
+			    "a pass of %s by name, or NAME=FILE.so.",
 			    path.s, name, folder);
 	s->kind = PM_BENCH_PASS;
 	s->path = pm_str_detach(&path, NULL);

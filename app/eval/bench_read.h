@@ -28,10 +28,11 @@ typedef struct PmBench {
 	PM_VEC(int64_t) runs; /* of the database, that results in the table are of */
 } PmBench;
 
-/* Adds a system by its name on the command line: "eager"; "torch-eager", "torch-inductor" (stored as "torch
- * eager", ...); "timed-NAME", a pass's times by `passmith time --pass`; NAME=FILE.so or FILE.so; or NAME,
- * which is FOLDER/NAME.so. PM_E_NOT_FOUND when that is no file, PM_E_LIMIT over PM_MAX_SYSTEMS, PM_E_INVALID
- * for a name given twice. */
+/* Adds a system by its name on the command line: "eager"; "torch-MODE" (stored as "torch MODE": eager,
+ * inductor, and the others of tools/bench/common/torch_modes.py); "timed-NAME", a pass's times by `passmith
+ * time
+ * --pass`; NAME=FILE.so or FILE.so; or NAME, which is FOLDER/NAME.so. PM_E_NOT_FOUND when that is no file,
+ * PM_E_LIMIT over PM_MAX_SYSTEMS, PM_E_INVALID for a name given twice. */
 PmStatus pm_bench_add(PmBench *b, const char *text, const char *folder, PmErr *err);
 
 /* Evaluates what passes lack on one task; the database has it then. b->db may be another connection than that

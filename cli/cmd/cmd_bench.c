@@ -459,10 +459,8 @@ int pm_cmd_bench(const PmCmd *cmd, int argc, char **argv)
 	const PmOpt opts[] = {
 		{ "--db", PM_OPT_STR, &a.db, "the database with tasks and results" },
 		{ "--baselines", PM_OPT_STR, &a.baselines,
-		  "systems, with commas: eager, torch-eager, torch-inductor, timed-NAME (imported by "
-		  "`results import`), "
-		  "or a "
-		  "pass by name" },
+		  "systems, with commas: eager, torch-MODE (torch-eager, torch-inductor, ...), timed-NAME "
+		  "(imported by `results import`), or a pass by name" },
 		{ "--pass", PM_OPT_LIST, &a.passes,
 		  "one more system: FILE.so or NAME=FILE.so (several times)" },
 		{ "--passes", PM_OPT_STR, &a.folder,

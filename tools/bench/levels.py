@@ -13,7 +13,7 @@ done ahead, by --jobs processes, in front of each batch; while something is time
 
     tools/bench/levels.py prepare onnx -o levels --table kernelbench.csv
     tools/bench/levels.py run levels --seconds 1000
-    tools/bench/levels.py run levels --seconds 1000 --modes max-autotune
+    tools/bench/levels.py run levels --seconds 1000 --modes max-autotune-search
     cp levels/levels.json docs/results && tools/gen/levels_page.py
 
 run --dry: the device `emu` and modelled times, small models, no PyTorch: it tries the tool, and no page is made of it.
@@ -25,10 +25,13 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+
+from common import torch_modes
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.join(HERE, "..", "..", "build")
@@ -42,14 +45,14 @@ def in_order(names):
 
 
 def call(command, seconds):
-    """(exit code, stdout); 124 when it took longer. Its messages go where ours go."""
+    """(exit code, stdout); 124 when it took longer and was ended. Its messages go where ours go."""
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, errors="replace", start_new_session=True)
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, timeout=seconds,
-                              check=False)
-        return done.returncode, done.stdout
-    except subprocess.TimeoutExpired as e:
-        out = e.stdout or ""
-        return 124, out if isinstance(out, str) else out.decode(errors="replace")
+        out = child.communicate(timeout=seconds)[0]
+        return child.returncode, out
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)  # and what it started
+        return 124, child.communicate()[0]
 
 
 def answer(command, seconds):
@@ -59,6 +62,11 @@ def answer(command, seconds):
         return json.loads(text)
     except json.JSONDecodeError:
         return {"error": f"It takes more than {seconds:.0f} s." if code == 124 else f"The command ended with {code} and no answer."}
+
+
+def torch_rows(data):
+    """What has PyTorch's modes as keys."""
+    return [p["torch"] for p in data["problems"].values() if "torch" in p]
 
 
 class Book:
@@ -72,6 +80,7 @@ class Book:
                 self.data = json.load(f)
             if self.data.get("kind") != "levels":
                 sys.exit(f"levels: {self.path} is not a file of this tool; name another folder.")
+        torch_modes.renew(self.data, torch_rows)
         self.problems = self.data["problems"]
 
     def write(self):
@@ -247,7 +256,7 @@ def torch_batch(o, book, names, until):
     wanted = {n: book.problems[n] for n in names if torch_missing(book.problems[n], o.modes)}
     if not wanted:
         return
-    if any(m != "eager" for m in o.modes):  # the compiler's cache on disk is what the timing process finds
+    if any(torch_modes.mode(m).base != "eager" for m in o.modes):  # the compiler's cache on disk is what the timing process finds
         parts = [dict(list(wanted.items())[k::o.jobs]) for k in range(min(o.jobs, len(wanted)))]
         with concurrent.futures.ThreadPoolExecutor(len(parts)) as pool:
             made = pool.map(lambda part: torch_lines(o, part, o.modes, ["--compile-only"], max(until - time.time(), 1))[0], parts)
@@ -332,7 +341,7 @@ def main():
     a.add_argument("--levels", default="1,2,3")
     a.add_argument("--max-nodes", type=int, default=10000, help="a larger graph is not given to PyTorch")
     b.add_argument("dir")
-    b.add_argument("--modes", default="eager,inductor", type=lambda s: s.split(","), help="eager, inductor, max-autotune")
+    b.add_argument("--modes", default="eager-search,inductor-search", type=torch_modes.parse, help="of torch_modes.py: all with cuDNN's search or all without")
     b.add_argument("--blocks", type=int, default=4)
     b.add_argument("--batch", type=int, default=12)
     b.add_argument("--seconds", type=float, default=86400, help="no batch is begun after that")

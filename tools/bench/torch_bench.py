@@ -1,386 +1,260 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""torch_bench.py FOLDER... [-o OUT.json] [--check] [--modes eager,inductor] - times exported graphs in PyTorch.
+"""torch_bench.py FOLDER... [-o OUT.json] [--check] [--modes eager,inductor] [--resume] - times exported graphs in PyTorch.
 
-FOLDER is what `passmith task export --torch` wrote, or a folder of such folders. PyTorch eager and torch.compile
-(TorchInductor, default mode) are timed by Passmith's protocol (bench/timing/timer.h): blocks that take every side twice in a
-random order and its reverse, fresh inputs in buffers chosen anew, caches emptied, a delay that hides the host, events
-whose own cost is subtracted; then as replayed CUDA graphs; then on the host's clock, as trains of 16 calls and a wait
-("wall", per call) and as one call and the wait for its result ("latency"). The first side, repeated as the last, is
-the control. --check compares outputs with what the export stored. `passmith results import OUT.json` keeps the
-times in a dataset. Needs PyTorch and a GPU.
+FOLDER is what `passmith task export --torch` wrote, or a folder of such folders. The modes (torch_modes.py) are timed by Passmith's
+protocol (bench/timing/timer.h): blocks that take every side twice in a random order and its reverse, fresh inputs in buffers chosen
+anew, caches emptied, a delay that hides the host, events whose own cost is subtracted; then as replayed CUDA graphs; then on the
+host's clock, as trains of 16 calls and a wait ("wall", per call) and as one call and the wait for its result ("latency"), launched
+and replayed ("graph_wall", "graph_latency"). The first side, repeated as the last, is the control. --check compares outputs with what
+the export stored. `passmith results import OUT.json` keeps the times in a dataset. Needs PyTorch and a GPU; --device cpu tries the tool.
+
+OUT is written after each graph. A mode that fails on a graph, or takes longer than --limit, is written down with its reason, and
+the others stand. With --resume what OUT has is not measured again: modes may be added later. Modes with cuDNN's search and
+without it run in processes of their own.
 
     passmith task export models/llama_block.gpt --torch /tmp/t
     tools/bench/torch_bench.py /tmp/t -o /tmp/torch.json --check
 """
 import argparse
-import importlib.util
 import json
 import os
-import random
-import statistics
+import subprocess
 import sys
 import tempfile
 import time
 
 import torch
 
-from ladder import smallest_t, worst
-
-DEPTH, SETS, TRAIN = 8, 4, 16
-FLUSH_BYTES = 256 << 20
-DEVICE = "cuda:0"
-# How far a computed element may be from the stored one, relative to the largest of the output.
-BOUND = {torch.float32: 2e-4, torch.float64: 1e-9, torch.float16: 2e-2, torch.bfloat16: 1e-1}
+from common import torch_measure, torch_modes
+from common.torch_case import Bank, accuracy, check, find_cases, in_order, load_module
+from common.torch_measure import Clock, Side, built, is_fatal, measure, sentence
 
 
-def find_cases(folders):
-    for folder in folders:
-        for at, dirs, files in sorted(os.walk(folder)):
-            if "graph_net.json" in files and "case.json" in files:
-                yield at
+class Store:
+    """OUT: a record for each folder, written as a whole whenever something is new. OUT.begun names the mode that runs: a process that
+    finds it knows what ended the one before."""
+
+    def __init__(self, path, about, resume):
+        self.path, self.marker, self.about, self.records = path, path + ".begun", about, {}
+        if resume and os.path.exists(path) and os.path.getsize(path):
+            with open(path) as f:
+                old = json.load(f)
+            for key in ("torch", "device", "blocks", "graphs", "tf32"):
+                if old.get(key, about[key]) != about[key]:
+                    print(f"torch_bench: {path} has times with {key} {old[key]}, and now it is {about[key]}; name another file.", file=sys.stderr)
+                    sys.exit(4)
+            self.records = {r["folder"]: r for r in old["records"]}
+            if os.path.exists(self.marker):
+                with open(self.marker) as f:
+                    begun = json.load(f)
+                self.put(begun["folder"], {"failed": {begun["mode"]: "The process ended while it ran."}})
+        elif os.path.exists(self.marker):
+            os.unlink(self.marker)
+
+    def missing(self, folder, names):
+        r = self.records.get(folder, {})
+        return [n for n in names if n not in r.get("failed", {}) and torch_modes.system(n) not in r.get("times", {})]
+
+    def begin(self, folder, mode):
+        with open(self.marker, "w") as f:
+            json.dump({"folder": folder, "mode": mode}, f)
+
+    def put(self, folder, new):
+        self.records[folder] = merged(self.records.get(folder, {"folder": folder}), new)
+        with open(self.path + ".tmp", "w") as f:
+            json.dump(dict(self.about, records=list(self.records.values())), f, indent=1)
+            f.write("\n")
+        os.replace(self.path + ".tmp", self.path)
+        if os.path.exists(self.marker):
+            os.unlink(self.marker)
 
 
-def in_order(folders, timed):
-    """The folders of the graphs that another file has times of, in its order."""
-    if not timed:
-        return folders
-    with open(timed) as f:
-        wanted = [r["graph"] for r in json.load(f)["records"] if "times" in r]
-    at = {}
-    for folder in folders:
-        with open(os.path.join(folder, "case.json")) as f:
-            at[json.load(f).get("graph", "")] = folder
-    return [at[g] for g in wanted if g in at]
-
-
-def load_module(folder):
-    spec = importlib.util.spec_from_file_location("case_" + str(abs(hash(folder))), os.path.join(folder, "model.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.GraphModule().to(DEVICE)
-
-
-def load_meta(folder):
-    names = {}
-    with open(os.path.join(folder, "weight_meta.py")) as f:
-        exec(f.read(), names)
-    return {c.name: c for n, c in names.items() if n.startswith("Program_weight_tensor_meta_")}
-
-
-def read_tensor(entry, data):
-    dtype = getattr(torch, entry["dtype"].split(".")[1])
-    if entry["bytes"] == 0:
-        return torch.empty(entry["shape"], dtype=dtype, device=DEVICE)
-    part = bytearray(data[entry["offset"]:entry["offset"] + entry["bytes"]])
-    return torch.frombuffer(part, dtype=dtype).reshape(entry["shape"]).to(DEVICE)
-
-
-def draw(meta, generator):
-    """A tensor like the one that the export described."""
-    dtype = getattr(torch, meta.dtype.split(".")[1])
-    shape = list(meta.shape)
-    if meta.data is not None:
-        return torch.tensor(meta.data, dtype=dtype, device=DEVICE).reshape(shape)
-    if dtype == torch.bool:
-        return torch.rand(shape, generator=generator, device=DEVICE) > 0.5
-    if not dtype.is_floating_point:
-        return torch.randint(int(meta.min_val), int(meta.max_val) + 1, shape, generator=generator, device=DEVICE,
-                             dtype=torch.int64).to(dtype)
-    x = torch.randn(shape, generator=generator, device=DEVICE) * (meta.std or 0.0) + (meta.mean or 0.0)
-    if getattr(meta, "min_val", None) is not None:
-        x = x.clamp(min=meta.min_val)
-    return x.to(dtype)
-
-
-class Bank:
-    """Sets of inputs, of which every call gets others: a set's tensors with their rows turned."""
-
-    def __init__(self, case, folder, seed):
-        generator = torch.Generator(device=DEVICE).manual_seed(seed)
-        meta = load_meta(folder)
-        with open(os.path.join(folder, "data.bin"), "rb") as f:
-            data = f.read()
-        self.stored = [read_tensor(a, data) if "offset" in a else None for a in case["arguments"]]
-        self.sets = [[self.stored[i] if a["kind"] == "constant" or (s == 0 and self.stored[i] is not None)
-                      else draw(meta[a["name"]], generator) for i, a in enumerate(case["arguments"])]
-                     for s in range(SETS)]
-        self.turned = [a["kind"] == "input" for a in case["arguments"]]
-        self.pool = [[torch.empty_like(t) if turn else t for t, turn in zip(self.sets[0], self.turned)]
-                     for _ in range(DEPTH)]
-        self.expected = [read_tensor(r, data) for r in case["results"]]
-
-    def fill(self, place, index):
-        for i, turn in enumerate(self.turned):
-            if not turn:
-                continue
-            r = random.Random(index * 1000003 + i)
-            x, to = self.sets[r.randrange(SETS)][i], self.pool[place][i]
-            dim = 0 if x.dim() == 1 else max(x.dim() - 2, 0)
-            n = x.shape[dim] if x.dim() else 1
-            k = r.randrange(n) if n > 1 else 0
-            if k == 0:
-                to.copy_(x)
-            else:
-                to.narrow(dim, 0, n - k).copy_(x.narrow(dim, k, n - k))
-                to.narrow(dim, n - k, k).copy_(x.narrow(dim, 0, k))
-        return self.pool[place]
-
-
-class Clock:
-    def __init__(self):
-        self.area = torch.empty(FLUSH_BYTES // 4, dtype=torch.int32, device=DEVICE)
-        self.a, self.b = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        self.work = torch.randn(4096, 4096, device=DEVICE)
-        self.last = 0.0  # when something was timed
-        self.cycles = torch.cuda.get_device_properties(0).clock_rate * 1e3 if hasattr(
-            torch.cuda.get_device_properties(0), "clock_rate") else 1.98e9
-
-    def delay(self, seconds):
-        torch.cuda._sleep(int(seconds * self.cycles))
-
-    def span(self):
-        self.b.synchronize()
-        return self.a.elapsed_time(self.b) * 1e-3
-
-    def warm(self):
-        """Works until equal pieces of work take the same time; a GPU that was busy until just now is warm."""
-        begin, last = time.perf_counter(), []
-        if begin - self.last < 2:
-            return
-        while time.perf_counter() - begin < 5:
-            self.a.record()
-            for _ in range(4):
-                torch.mm(self.work, self.work)
-            self.b.record()
-            last = (last + [self.span()])[-20:]
-            if time.perf_counter() - begin > 0.3 and len(last) == 20 and max(last) < 1.02 * min(last):
-                return
-
-    def overhead(self):
-        t = []
-        for _ in range(200):
-            self.delay(40e-6)
-            self.a.record()
-            self.b.record()
-            t.append(self.span())
-        return statistics.median(t)
-
-    def events(self, call, delay, fill):
-        """Again with a longer delay when the host did not finish behind it, up to three times."""
-        for _ in range(4):
-            fill()
-            self.area.fill_(0x12345678)
-            self.area.sum()
-            torch.cuda.synchronize()
-            begin = time.perf_counter()
-            self.delay(delay)
-            self.a.record()
-            call()
-            self.b.record()
-            host = time.perf_counter() - begin
-            seconds = self.span()
-            if host < delay or delay > 8e-3:
-                break
-            delay = 2 * host
-        return seconds, host
-
-
-class Side:
-    """One way to run the graph, with a CUDA graph for each place of the pool."""
-
-    def __init__(self, name, run, bank, always):
-        self.name, self.run, self.graphs, self.pool = name, run, [], bank.pool
-        self.always = always  # every kind of time is of replays
-        for place in range(DEPTH):
-            args = bank.fill(place, place)
-            torch.cuda.synchronize()  # the other stream must not read what is not there yet
-            side = torch.cuda.Stream()
-            with torch.cuda.stream(side):
-                for _ in range(3):
-                    run(*args)
-            torch.cuda.synchronize()
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.stream(side):  # torch.cuda.graph would collect garbage each time, which takes longer than the rest
-                graph.capture_begin()
-                kept = run(*args)
-                graph.capture_end()
-            torch.cuda.synchronize()
-            self.graphs.append((graph, kept))
-        begin = time.perf_counter()
-        for _ in range(5):
-            run(*bank.pool[0])
-        self.host = (time.perf_counter() - begin) / 5
-        torch.cuda.synchronize()
-
-    def run_on(self, place):
-        return self.run(*self.pool[place])
-
-    def replay(self, place):
-        self.graphs[place][0].replay()
-
-
-def interval(x, rng):
-    n, medians = len(x), []
-    for _ in range(1000):
-        medians.append(statistics.median(rng.choices(x, k=n)))
-    medians.sort()
-    return statistics.median(x), medians[25], medians[974]
-
-
-def one(clock, side, bank, kind, index, overhead):
-    place = random.Random(index * 7 + 1).randrange(DEPTH)
-    call = side.replay if side.always or kind == "replay" else side.run_on
-    if kind in ("wall", "latency"):
-        train = TRAIN if kind == "wall" else 1
-        places = [(place + i) % DEPTH for i in range(train)]
-        for i in range(min(train, DEPTH)):
-            bank.fill(places[i], index + i)
-        torch.cuda.synchronize()
-        begin = time.perf_counter()
-        for at in places:
-            call(at)
-        torch.cuda.synchronize()
-        return (time.perf_counter() - begin) / train
-    delay = 60e-6 if kind == "replay" else min(1.5 * side.host + 50e-6, 8e-3)
-    seconds, host = clock.events(lambda: call(place), delay, lambda: bank.fill(place, index))
-    if kind != "replay":
-        side.host = max(host, 0.95 * side.host)
-    return seconds - overhead
-
-
-def measure(clock, sides, bank, blocks, seed):
-    """Seconds per call and ratios to the first side, by kind and side."""
-    rng, out, index = random.Random(seed), {}, 100
-    overhead = clock.overhead()
-    few = min(blocks, 10)
-    for kind, n in (("cold", blocks), ("replay", blocks), ("wall", few), ("latency", few)):
-        values = [[] for _ in sides]
-        for _ in range(n):
-            order = list(range(len(sides)))
-            rng.shuffle(order)
-            took = [0.0] * len(sides)
-            for half, ids in enumerate((order, order[::-1])):
-                for s in ids:
-                    took[s] += one(clock, sides[s], bank, kind, index + half * TRAIN, overhead) / 2
-            index += 2 * TRAIN
-            for s, t in enumerate(took):
-                values[s].append(t)
-        out[kind] = [{"seconds": statistics.median(v)} for v in values]
-        for s in range(1, len(sides)):
-            point, lo, hi = interval([a / b for a, b in zip(values[0], values[s])], rng)
-            out[kind][s].update(speedup=point, lo=lo, hi=hi)
-    return out, overhead
-
-
-def check(case, run, bank):
-    if not bank.expected:
-        return None
-    error = worst(run(*bank.sets[0]), bank.expected)
-    kinds = [t.dtype for t in bank.expected if t.dtype.is_floating_point]
-    kinds += [t.dtype for t in bank.sets[0] if t.dtype.is_floating_point]
-    return {"error": error, "agrees": error <= max([BOUND[k] for k in kinds] or [0.0])}
-
-
-def accuracy(case, ways, bank):
-    """How close the later ways come to the first, over the sets of inputs."""
-    first, out = next(iter(ways)), {}
-    for name, run in ways.items():
-        if name != first:
-            out[name] = max(smallest_t(case["tolerance"], run(*x), ways[first](*x)) for x in bank.sets)
+def merged(old, new):
+    """A graph's record with what was measured later. The control of another process stands beside the first one's."""
+    out = dict(old)
+    if "control" in old.get("times", {}) and "control" in new.get("times", {}):
+        times = dict(new["times"])
+        new = dict(new, times=times, controls={**old.get("controls", {}), next(iter(times)): times.pop("control")})
+    for key, value in new.items():
+        out[key] = {**out[key], **value} if isinstance(value, dict) and isinstance(out.get(key), dict) else value
+    if out.get("failed") and not out.get("times"):
+        out["error"] = next(iter(out["failed"].values()))
+    else:
+        out.pop("error", None)
     return out
 
 
-def run_case(clock, folder, o):
-    with open(os.path.join(folder, "case.json")) as f:
-        case = json.load(f)
-    bank = Bank(case, folder, o.seed)
-    model = load_module(folder)
-    record = {"folder": os.path.relpath(folder), "name": case["name"], "graph": case.get("graph", "")}
-    ways = {}
-    if "eager" in o.modes:
-        ways["torch eager"] = model
-    if "inductor" in o.modes:
-        torch._dynamo.reset()
-        ways["torch inductor"] = torch.compile(model, dynamic=False)
-    with torch.no_grad():
+def start(name, module, bank, case, o, record):
+    """The side of one mode after its first calls. What is known of it goes into the record, a failure too."""
+    run, key, args = built(name, module), torch_modes.system(name), bank.sets[0]
+    base, graphs = torch_modes.mode(name).base, "only" if o.graphs or torch_modes.mode(name).graph else "also"
+    with torch_measure.limit(o.limit):
+        run(*args)
+        torch_measure.synchronize()
         if o.compile_only:
-            for run in ways.values():
-                run(*bank.sets[0])
-            torch.cuda.synchronize()
-            return record
+            return None
         if o.check:
-            record["check"] = {n: check(case, w, bank) for n, w in ways.items()}
-        if o.blocks:
-            first = next(iter(ways))
-            sides = [Side(n, w, bank, o.graphs) for n, w in ways.items()]
-            sides.append(Side("control", ways[first], bank, o.graphs))
-            clock.warm()
-            times, record["overhead"] = measure(clock, sides, bank, o.blocks, o.seed)
-            record["times"] = {s.name: {k: times[k][i] for k in times} for i, s in enumerate(sides)}
-            for name, t in accuracy(case, ways, bank).items():
-                record["times"][name]["smallest_t"] = t
-            clock.last = time.perf_counter()
-    return record
+            record["check"][key] = check(case, run, bank)
+        if not o.blocks:
+            return None
+        known = {} if base == "eager" else {"smallest_t": accuracy(case, module, run, bank)}
+        if o.memory and torch_measure.on_gpu():
+            known["memory"] = torch_measure.peak_bytes(lambda: run(*args), args)
+            if base != "reduce-overhead":
+                known["graph_memory"] = torch_measure.peak_bytes(lambda: torch_measure.recorded(run, args), args)
+        side = Side(key, run, bank, "no" if base == "reduce-overhead" else graphs)
+    record["times"][key] = known
+    return side
 
 
-def bad_record(r):
-    return "error" in r or any(c and not c["agrees"] for c in r.get("check", {}).values())
+def time_sides(clock, sides, module, bank, o, record):
+    """Blocks over all sides, the first once more as the control."""
+    begin = time.perf_counter()
+    clock.warm()
+    first = sides[0]
+    control = Side("control", first.run, bank, "only" if first.always else "also" if first.graphs else "no")
+    times, how = measure(clock, [*sides, control], bank, o.blocks, o.seed, budget=o.budget)
+    record.update(how)
+    for i, side in enumerate([*sides, control]):
+        record["times"].setdefault(side.name, {}).update({k: times[k][i] for k in times if times[k][i]})
+    clock.last = time.perf_counter()
+    record["seconds"] = round(clock.last - begin, 3)
 
 
-def start_again(records, begin):
-    """After a CUDA error every call fails: a new process goes on behind the graph that caused it."""
-    with tempfile.NamedTemporaryFile("w", suffix=".json", delete=False) as f:
-        json.dump(records, f)
-    again = [a for a in sys.argv[1:] if not a.startswith(("--resume=", "--begin="))]
-    os.execv(sys.executable, [sys.executable, os.path.abspath(__file__)] + again +
-             [f"--resume={f.name}", f"--begin={begin}"])
+def run_case(clock, folder, names, store, o):
+    """Measures the modes and stores the record. True after an error that ends the process."""
+    record, sides, key = {"folder": folder, "times": {}, "failed": {}}, [], os.path.relpath(folder)
+    record["folder"] = key
+    try:
+        with open(os.path.join(folder, "case.json")) as f:
+            case = json.load(f)
+        record.update(name=case["name"], graph=case.get("graph", ""))
+        if o.check:
+            record["check"] = {}
+        torch._dynamo.reset()
+        bank, module = Bank(case, folder, o.seed, o.places), load_module(folder)
+    except Exception as e:
+        record["failed"] = dict.fromkeys(names, sentence(e))
+    with torch.no_grad():
+        for name in [n for n in names if n not in record["failed"]]:
+            if any(is_fatal(s) for s in record["failed"].values()):
+                break
+            store.begin(key, name)
+            try:
+                side = start(name, module, bank, case, o, record)
+                sides += [side] if side else []
+            except Exception as e:  # one mode's failure is its own
+                record["failed"][name] = sentence(e)
+        fatal = any(is_fatal(s) for s in record["failed"].values())
+        if sides and not fatal:
+            try:
+                time_sides(clock, sides, module, bank, o, record)
+            except Exception as e:
+                bad = getattr(e, "side", sides[0].name).replace("control", sides[0].name)
+                record["failed"][bad.split(" ", 1)[1]] = sentence(e)
+                fatal, sides = True, []  # the others are measured by a process that begins anew
+        if fatal or not sides:
+            record["times"] = {}
+    if not o.compile_only or fatal:
+        store.put(key, {k: v for k, v in record.items() if v != {} or k == "times"})
+    return fatal
 
 
-def main():
+def told(r):
+    """A graph's line."""
+    line = [r["folder"][-48:]]
+    for n, t in r.get("times", {}).items():
+        line.append(n + " " + "/".join(f"{t[k]['seconds'] * 1e6:.1f}" for k in ("cold", "replay", "wall") if k in t))
+    line += [f"{n}: {'-' if c is None else format(c['error'], '.1e')}" for n, c in r.get("check", {}).items()]
+    line += [f"{n} FAILED {why}" for n, why in r.get("failed", {}).items()]
+    return "  ".join(line) + ("  FAILED differs" if differs(r) else "")
+
+
+def differs(r):
+    return any(c and not c["agrees"] for c in r.get("check", {}).values())
+
+
+def again(extra):
+    """The command line without the options of `extra`, and with them."""
+    skip = {e.split("=")[0] for e in extra}
+    return [sys.executable, os.path.abspath(__file__)] + [a for a in sys.argv[1:] if a.split("=")[0] not in skip] + extra
+
+
+def in_processes(o, parts, path, until):
+    """A process for the modes with cuDNN's search and one for those without."""
+    codes = []
+    for k, part in enumerate(parts):
+        extra = [f"--only-modes={','.join(part)}", f"--store={path}", f"--until={until}"] + ["--resume"] * (o.resume or k > 0)
+        codes.append(subprocess.call(again(extra)))
+    return next((c for c in codes if c not in (0, 1)), max(codes))
+
+
+def arguments():
     p = argparse.ArgumentParser(usage=__doc__)
     p.add_argument("folders", nargs="+")
     p.add_argument("-o", dest="out")
     p.add_argument("--check", action="store_true")
-    p.add_argument("--modes", default="eager,inductor", type=lambda s: s.split(","))
+    p.add_argument("--modes", default="eager,inductor", type=torch_modes.parse, help=f"a careful user's: {torch_modes.CAREFUL}")
+    p.add_argument("--resume", action="store_true", help="what OUT has is not measured again")
     p.add_argument("--blocks", type=int, default=30, help="0 = check only")
+    p.add_argument("--budget", type=float, help="seconds that the calls of one kind and mode may take, about: fewer blocks of slow graphs")
+    p.add_argument("--places", type=int, default=8, help="buffers that inputs are chosen from; each has its CUDA graph")
+    p.add_argument("--limit", type=float, default=900, help="seconds that compiling and the first calls of a mode may take")
+    p.add_argument("--memory", action="store_true", help="also the most bytes that a call takes")
+    p.add_argument("--tf32", action="store_true", help="float products and convolutions may be in TF32")
     p.add_argument("--compile-only", action="store_true", help="run each way once: fills the compiler's cache")
+    p.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
     p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--resume", help=argparse.SUPPRESS)
-    p.add_argument("--begin", type=float, help=argparse.SUPPRESS)
     p.add_argument("--seconds", type=float, default=1e9, help="no graph is begun after that")
     p.add_argument("--graphs", action="store_true", help="every call replays a CUDA graph, as passmith time --graphs")
     p.add_argument("--only", help="only graphs with times in this file of `passmith time -o`, in its order")
+    for hidden, kind in (("--only-modes", torch_modes.parse), ("--store", str), ("--until", float)):
+        p.add_argument(hidden, type=kind, help=argparse.SUPPRESS)
     o = p.parse_args()
-    torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cudnn.allow_tf32 = False
-    clock, records, failed, begin = Clock(), [], 0, o.begin or time.time()
-    if o.resume:
-        with open(o.resume) as f:
-            records = json.load(f)
-        failed = sum(bad_record(r) for r in records)
-    for folder in in_order(list(find_cases(o.folders)), o.only)[len(records):]:
-        if time.time() - begin > o.seconds:
+    o.names = o.only_modes or o.modes
+    return o
+
+
+def run_all(o, path, until):
+    torch_measure.use(o.device)
+    torch_measure.prepare(o.names, o.tf32)
+    about = {"kind": "torch_bench", **torch_measure.about(), "date": time.strftime("%Y-%m-%d"), "blocks": o.blocks, "graphs": o.graphs, "tf32": o.tf32}
+    store, clock = Store(path, about, o.resume), None
+    for folder in in_order(list(find_cases(o.folders)), o.only):
+        names = store.missing(os.path.relpath(folder), o.names)
+        if not names:
+            continue
+        if time.time() > until:
             break
-        try:
-            r = run_case(clock, folder, o)
-        except Exception as e:  # one graph's failure is its record
-            r = {"folder": os.path.relpath(folder), "error": f"{type(e).__name__}: {e}"[:500]}
-        records.append(r)
-        bad = bad_record(r)
-        failed += bad
-        line = [r["folder"][-48:]] + [f"{n} {t['cold']['seconds'] * 1e6:.1f}/{t['replay']['seconds'] * 1e6:.1f}/"
-                                      f"{t['wall']['seconds'] * 1e6:.1f}" for n, t in r.get("times", {}).items()]
-        line += [f"{n}: {'-' if c is None else format(c['error'], '.1e')}" for n, c in r.get("check", {}).items()]
-        print("  ".join(line) + ("  FAILED " + r.get("error", "differs") if bad else ""), flush=True)
-        if "CUDA error" in r.get("error", ""):
-            start_again(records, begin)
-    if o.out:
-        with open(o.out, "w") as f:
-            json.dump({"kind": "torch_bench", "torch": torch.__version__, "cuda": torch.version.cuda,
-                       "device": torch.cuda.get_device_name(0), "date": time.strftime("%Y-%m-%d"),
-                       "blocks": o.blocks, "graphs": o.graphs, "records": records}, f, indent=1)
-    print(f"{len(records)} graphs, {failed} failed (microseconds cold/replay/wall; relative errors)")
+        clock = clock or Clock()
+        fatal = run_case(clock, folder, names, store, o)
+        if not o.compile_only or fatal:
+            print(told(store.records[os.path.relpath(folder)]), flush=True)
+        if fatal:
+            extra = ["--resume", f"--store={path}", f"--until={until}"]
+            os.execv(sys.executable, again(extra))
+    return list(store.records.values())
+
+
+def main():
+    o = arguments()
+    until = o.until or time.time() + o.seconds
+    path = o.store or o.out
+    if not path:
+        handle, path = tempfile.mkstemp(suffix=".json")
+        os.close(handle)
+    try:
+        parts = torch_modes.groups(o.names)
+        if len(parts) > 1:
+            return in_processes(o, parts, path, until)
+        records = run_all(o, path, until)
+    finally:
+        if not o.store and not o.out and os.path.exists(path):
+            os.unlink(path)
+    failed = sum("error" in r or differs(r) for r in records)
+    modes = sum(len(r.get("failed", {})) for r in records)
+    print(f"{len(records)} graphs, {failed} failed, {modes} modes of a graph failed (microseconds cold/replay/wall; relative errors)")
     return failed > 0
 
 

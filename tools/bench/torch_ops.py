@@ -1,21 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""torch_ops.py OURS.jsonl [OUT.json] - times PyTorch eager on the operators and shapes that time_eager timed.
+"""torch_ops.py OURS.jsonl [OUT.json] [--modes eager,...] - times PyTorch on the operators and shapes that time_eager timed.
 
-Reads the lines of build/tests/gpu/time_eager, runs each case in PyTorch as a CUDA graph of repeated calls (so that
-the host's time does not count), and prints per case: microseconds of both, the share of the bandwidth that PyTorch's
-copy of 1 GB (a memcpy) reaches in this process, and the ratio ours / PyTorch; then the geometric mean per kind and of
-all. OUT.json receives the same. Needs PyTorch and a GPU.
+Reads the lines of build/tests/gpu/time_eager, runs each case in PyTorch's modes (torch_modes.py) as a CUDA graph of repeated calls (so
+that the host's time does not count), and prints per case: microseconds of ours and of the first mode, the share of the bandwidth that
+PyTorch's copy of 1 GB (a memcpy) reaches in this process, the ratio ours / PyTorch, and with several modes the best of them and which
+it was; then the geometric mean per kind and of all. OUT.json receives the same after each case. With --resume what it has is not measured
+again. A mode that fails on a case is written down with its reason. Needs PyTorch and a GPU.
 
     build/tests/gpu/time_eager ours.jsonl && tools/bench/torch_ops.py ours.jsonl h200.json
 """
+import argparse
 import json
 import math
+import os
 import re
+import subprocess
 import sys
 
 import torch
 import torch.nn.functional as F
+
+from common import torch_measure, torch_modes
 
 TYPES = {"float": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16, "int64": torch.int64}
 
@@ -113,18 +119,21 @@ def library_call(name):
 def operand(spec):
     dtype, dims = TYPES[spec[0]], spec[1:]
     if dtype == torch.int64:
-        return torch.randint(0, 512, dims, device="cuda")
-    return torch.randn(dims, device="cuda", dtype=dtype)
+        return torch.randint(0, 512, dims, device=torch_measure.device())
+    return torch.randn(dims, device=torch_measure.device(), dtype=dtype)
+
+
+def repeated(call, n):
+    """A function of n calls; results are kept alive in the graph's pool."""
+    def calls(*args):
+        return [call(*args) for _ in range(n)]
+    return calls
 
 
 def microseconds(call, args, target=8e-3):
-    """Median over graph replays of the time of one call; results are kept alive in the graph's pool."""
-    side = torch.cuda.Stream()
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            call(*args)
-        side.synchronize()
+    """Median over graph replays of the time of one call."""
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    call(*args)
     begin.record()
     for _ in range(3):
         call(*args)
@@ -132,10 +141,7 @@ def microseconds(call, args, target=8e-3):
     end.synchronize()
     one = begin.elapsed_time(end) * 1e-3 / 3
     n = max(2, min(50, int(target / one)))
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for _ in range(n):
-            call(*args)
+    graph, kept = torch_measure.recorded(repeated(call, n), args)
     times = []
     graph.replay()
     for _ in range(5):
@@ -144,12 +150,19 @@ def microseconds(call, args, target=8e-3):
         end.record()
         end.synchronize()
         times.append(begin.elapsed_time(end) * 1e3 / n)
+    del kept
     return sorted(times)[2]
+
+
+def wall_microseconds(call, args):
+    """On a processor: median of five, to try the tool."""
+    call(*args)
+    return sorted(1e6 * torch_measure.host_time(lambda _: call(*args), torch_measure.Fixed(args), 0, 0, 4) for _ in range(5))[2]
 
 
 def copy_bandwidth():
     """TB/s, read and written, of copies of 1 GB on the device."""
-    big = torch.zeros(1 << 28, device="cuda")
+    big = torch.zeros(1 << 28, device=torch_measure.device())
     other = torch.empty_like(big)
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     best = 0.0
@@ -167,38 +180,109 @@ def mean(ratios):
     return math.exp(sum(math.log(r) for r in ratios) / len(ratios))
 
 
-def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    with open(sys.argv[1]) as f:
-        cases = [json.loads(line) for line in f]
-    torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cudnn.allow_tf32 = False
-    peak = copy_bandwidth()
-    print(f"{torch.cuda.get_device_name(0)}, PyTorch {torch.__version__}; memcpy of 1 GB {peak:.2f} TB/s")
-    print(f"{'case':22} {'type':9} {'ours us':>9} {'torch us':>9} {'TB/s':>6} {'% copy':>6} {'ratio':>6}")
+def measure_case(c, names, limit):
+    """Adds the microseconds of each mode to the case, or why there are none."""
+    args = [operand(s) for s in c["inputs"]]
+    call = OPS.get(c["name"]) or library_call(c["name"])
+    modes, failed = c.setdefault("modes", {}), c.setdefault("failed", {})
+    torch._dynamo.reset()
+    for name in [n for n in names if n not in modes and n not in failed]:
+        try:
+            with torch.no_grad(), torch_measure.limit(limit):
+                run = torch_measure.built(name, call)
+                modes[name] = microseconds(run, args) if torch_measure.on_gpu() else wall_microseconds(run, args)
+        except Exception as e:  # one mode's failure is its own
+            failed[name] = torch_measure.sentence(e)
+            if torch_measure.is_fatal(failed[name]):
+                return False
+    return True
+
+
+def finish(data, first, peak):
+    """The figures that follow from the times; a file of before has the first mode as torch_us, too."""
     kinds = {}
-    for c in cases:
-        args = [operand(s) for s in c["inputs"]]
-        with torch.no_grad():
-            c["torch_us"] = microseconds(OPS.get(c["name"]) or library_call(c["name"]), args)
-        c["ratio"] = c["us"] / c["torch_us"]
-        c["share"] = c["bytes"] / c["us"] / 1e6 / peak
+    for c in data["cases"]:
+        us = c.get("modes", {}).get(first)
+        if not us:
+            continue
+        best, c["best_mode"], _ = torch_modes.best({n: {"us": t} for n, t in c["modes"].items()}, ("us",))
+        c.update(torch_us=us, best_us=best, ratio=c["us"] / us, share=c["bytes"] / c["us"] / 1e6 / peak if peak else None)
         kinds.setdefault(c["kind"], []).append(c["ratio"])
-        print(f"{c['name']:22} {c['dtype']:9} {c['us']:9.1f} {c['torch_us']:9.1f} "
-              f"{c['bytes'] / c['us'] / 1e6:6.2f} {100 * c['share']:6.1f} {c['ratio']:6.2f}")
-        del args
-        torch.cuda.empty_cache()
+    data.update(kinds={k: mean(r) for k, r in kinds.items()}, modes=sorted({m for c in data["cases"] for m in c.get("modes", {})}))
+    ratios = [c["ratio"] for c in data["cases"] if "ratio" in c]
+    data["all"] = mean(ratios) if ratios else None
+    if len(data["modes"]) > 1 and ratios:
+        data["all_best"] = mean([c["us"] / c["best_us"] for c in data["cases"] if "ratio" in c])
+
+
+def write(path, data):
+    if not path:
+        return
+    with open(path + ".tmp", "w") as f:
+        json.dump(data, f, indent=1)
+    os.replace(path + ".tmp", path)
+
+
+def report(data):
+    more = len(data["modes"]) > 1
+    print(f"{data['device']}, PyTorch {data['torch']}; memcpy of 1 GB {data['memcpy_tbs'] or 0:.2f} TB/s")
+    print(f"{'case':22} {'type':9} {'ours us':>9} {'torch us':>9} {'TB/s':>6} {'% copy':>6} {'ratio':>6}" + (f" {'best us':>9} {'ratio':>6}  best" if more else ""))
+    kinds = {}
+    for c in data["cases"]:
+        for name, why in c.get("failed", {}).items():
+            print(f"{c['name']:22} {c['dtype']:9} {name} failed: {why}")
+        if "ratio" not in c:
+            continue
+        kinds.setdefault(c["kind"], []).append(c["ratio"])
+        print(f"{c['name']:22} {c['dtype']:9} {c['us']:9.1f} {c['torch_us']:9.1f} {c['bytes'] / c['us'] / 1e6:6.2f} {100 * (c['share'] or 0):6.1f} {c['ratio']:6.2f}"
+              + (f" {c['best_us']:9.1f} {c['us'] / c['best_us']:6.2f}  {c['best_mode']}" if more else ""))
     print()
     for kind, ratios in kinds.items():
         print(f"{kind:22} {len(ratios):3} cases, geometric mean {mean(ratios):.3f}, worst {max(ratios):.2f}")
-    total = mean([c["ratio"] for c in cases])
-    print(f"{'all':22} {len(cases):3} cases, geometric mean {total:.3f}")
-    if len(sys.argv) > 2:
-        with open(sys.argv[2], "w") as f:
-            json.dump({"device": torch.cuda.get_device_name(0), "torch": torch.__version__, "memcpy_tbs": peak,
-                       "kinds": {k: mean(r) for k, r in kinds.items()}, "all": total, "cases": cases}, f, indent=1)
+    if data["all"]:
+        print(f"{'all':22} {sum(map(len, kinds.values())):3} cases, geometric mean {data['all']:.3f}" + (f", over the best {data['all_best']:.3f}" if more else ""))
+
+
+def main():
+    p = argparse.ArgumentParser(usage=__doc__)
+    p.add_argument("ours")
+    p.add_argument("out", nargs="?")
+    p.add_argument("--modes", default="eager", type=torch_modes.parse)
+    p.add_argument("--limit", type=float, default=300, help="seconds that a mode may take on a case")
+    p.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
+    p.add_argument("--resume", action="store_true")
+    o = p.parse_args()
+    parts = torch_modes.groups(o.modes)
+    if len(parts) > 1:  # PyTorch keeps cuDNN's choices: a process for each
+        if not o.out:
+            sys.exit("torch_ops: modes with cuDNN's search and without it are measured in two processes; name OUT.json, where they meet.")
+        rest = [sys.executable, os.path.abspath(__file__), o.ours, o.out, "--limit", str(o.limit), "--device", o.device]
+        codes = [subprocess.call(rest + ["--modes", ",".join(part)] + ["--resume"] * (o.resume or k > 0)) for k, part in enumerate(parts)]
+        return max(codes)
+    torch_measure.use(o.device)
+    torch_measure.prepare(o.modes)
+    with open(o.ours) as f:
+        cases = [json.loads(line) for line in f]
+    data = {**torch_measure.about(), "memcpy_tbs": copy_bandwidth() if torch_measure.on_gpu() else None, "cases": cases}
+    if o.resume and o.out and os.path.exists(o.out):
+        with open(o.out) as f:
+            old = json.load(f)
+        if old["device"] != data["device"] or old["torch"] != data["torch"]:
+            sys.exit(f"torch_ops: {o.out} is of {old['device']} with PyTorch {old['torch']}; name another file.")
+        have = {(c["name"], c["dtype"]): c for c in old["cases"]}
+        data["cases"] = [have.get((c["name"], c["dtype"]), c) for c in cases]
+    first = "eager" if any("eager" in c.get("modes", {}) for c in data["cases"]) else o.modes[0]
+    for c in data["cases"]:
+        alive = measure_case(c, o.modes, o.limit)
+        finish(data, first, data["memcpy_tbs"])
+        write(o.out, data)
+        if not alive:
+            sys.exit(f"torch_ops: {c['name']} ended with a CUDA error; the same line with --resume goes on behind it.")
+        if torch_measure.on_gpu():
+            torch.cuda.empty_cache()
+    report(data)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

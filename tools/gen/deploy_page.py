@@ -9,8 +9,13 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "results"
-NAMES = {"eager": "eager", "eager-graph": "eager, CUDA graph", "inductor": "TorchInductor", "reduce-overhead": "TorchInductor, CUDA graphs",
-         "max-autotune": "TorchInductor, max-autotune"}
+sys.path.insert(0, str(ROOT.parents[1] / "tools" / "bench"))
+from common import torch_modes  # noqa: E402
+
+
+def name_of(mode):
+    """The page says of all modes that cuDNN searches."""
+    return torch_modes.title(mode, search=False)
 
 
 def gmean(values):
@@ -52,6 +57,7 @@ def through_c(rows):
 
 
 def page(data):
+    torch_modes.renew(data, lambda d: [r["ways"] for r in d["rows"].values() if "ways" in r])
     good = {n: r for n, r in data["rows"].items() if "passmith" in r.get("ways", {}) and "latency" in r["ways"]["passmith"]}
     levels = any("smallest_t" in r["ways"]["passmith"] for r in good.values())
     ratio = {n: {w: best(r, w)[0] / r["ways"]["passmith"][w] for w in ("latency", "train")} for n, r in good.items()}
@@ -63,7 +69,7 @@ def page(data):
     out += ["Weights are made up. `fuse` rewrites each model, `passmith compile --tune` makes the package, and the [Python package](../reference/python.md) runs it as one",
             "CUDA graph. PyTorch runs the same graph, written back as a module, with TF32 off and cuDNN's own search on. All sides have the same tensors on the GPU.",
             "Times are of the host's clock, in microseconds: *latency* is one call and the wait for its result, between calls of the other sides; *train* is 16 calls and a wait, per call.",
-            "*Best* is the fastest of PyTorch's modes: " + "; ".join(NAMES[m] for m in data["modes"].split(",")) + ".",
+            "*Best* is the fastest of PyTorch's modes: " + "; ".join(name_of(m) for m in data["modes"].split(",")) + ".",
             "*Difference* is the largest of an output's elements, relative to its largest element.", "",
             *(["*t* is the strictest level of the [ladder of tolerances](../reference/scoring.md) at which all outputs agree with the eager run's, "
                "and the loosest one that PyTorch's other modes need; 99: none. A row is within bounds when ours is at most that, or at most -5.", ""] if levels else []),
@@ -71,8 +77,8 @@ def page(data):
             "|---|---|---|---|---|---|---|---|" + "---|---|" * levels]
     for n, r in sorted(good.items()):
         w, l, t = r["ways"]["passmith"], best(r, "latency"), best(r, "train")
-        out.append(f"| {n} | {micro(w['latency'])} | {micro(l[0])} ({NAMES[l[1]]}) | {ratio[n]['latency']:.2f} | {micro(w['train'])} | "
-                   f"{micro(t[0])} ({NAMES[t[1]]}) | {ratio[n]['train']:.2f} | {w['error_of_eager']:.1e} |" + (level_cells(r) if levels else ""))
+        out.append(f"| {n} | {micro(w['latency'])} | {micro(l[0])} ({name_of(l[1])}) | {ratio[n]['latency']:.2f} | {micro(w['train'])} | "
+                   f"{micro(t[0])} ({name_of(t[1])}) | {ratio[n]['train']:.2f} | {w['error_of_eager']:.1e} |" + (level_cells(r) if levels else ""))
     for kind in ("float", "bfloat16"):
         some = [v for n, v in ratio.items() if n.endswith(" " + kind)]
         if some:

@@ -14,7 +14,10 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parents[2]
 ROOT = HERE / "docs" / "results"
-MODES = {"eager": "PyTorch eager", "inductor": "TorchInductor", "max-autotune": "TorchInductor, max-autotune"}
+sys.path.insert(0, str(HERE / "tools" / "bench"))
+from common import torch_modes  # noqa: E402
+
+EAGER, INDUCTOR, AUTOTUNE = "eager-search", "inductor-search", "max-autotune-search"
 
 
 def table(head, rows):
@@ -43,11 +46,11 @@ class Problem:
         return self.torch.get(mode, {}).get("cold")
 
     def best_mode(self):
-        found = [self.cold(m) for m in ("inductor", "max-autotune") if self.cold(m)]
+        found = [self.cold(m) for m in (INDUCTOR, AUTOTUNE) if self.cold(m)]
         return min(found) if found else None
 
     def is_compared(self):
-        return bool(self.ours.get("fuse")) and bool(self.cold("eager"))
+        return bool(self.ours.get("fuse")) and bool(self.cold(EAGER))
 
     def matched(self, what="fuse"):
         return bool(self.ours.get(what, {}).get("changed"))
@@ -74,7 +77,7 @@ class Problem:
         return base / self.seconds() if base and self.right() else None
 
     def speedup_of_best_pass(self):
-        found = [self.speedup("eager", w) for w in self.ours if w != "eager"]
+        found = [self.speedup(EAGER, w) for w in self.ours if w != "eager"]
         return max((s for s in found if s), default=None)
 
 
@@ -86,7 +89,7 @@ def faster(some, over):
 
 
 def fast(some, p0):
-    return f"{sum((p.speedup('eager') or 0) > p0 for p in some) / len(some):.2f}" if some else "-"
+    return f"{sum((p.speedup(EAGER) or 0) > p0 for p in some) / len(some):.2f}" if some else "-"
 
 
 def mean_right(some, over):
@@ -105,8 +108,8 @@ def figures(groups):
     rows = []
     for name, some in groups:
         rows.append([name, len(some), sum(p.matched() for p in some), sum(p.right() for p in some), sum(p.right(strict=True) for p in some),
-                     faster(some, "eager"), faster(some, "inductor"), faster(some, "best"), fast(some, 1), fast(some, 2),
-                     mean_right(some, "eager"), mean_right(some, "inductor"), average(some, lambda p: p.speedup("eager")),
+                     faster(some, EAGER), faster(some, INDUCTOR), faster(some, "best"), fast(some, 1), fast(some, 2),
+                     mean_right(some, EAGER), mean_right(some, INDUCTOR), average(some, lambda p: p.speedup(EAGER)),
                      average(some, Problem.speedup_of_best_pass)])
     return head, rows
 
@@ -116,10 +119,10 @@ def as_run(groups):
     rows = []
     for name, some in groups:
         row = [name, len(some)]
-        for over in ("eager", "inductor"):
+        for over in (EAGER, INDUCTOR):
             have = [p.speedup_as_run(over) for p in some if p.cold(over)]
             row += [f"{sum((s or 0) > 1 for s in have)} of {len(have)}", f"{sum((s or 0) > 0.98 for s in have)} of {len(have)}", number(gmean([s for s in have if s]))]
-        rows.append(row + [average(some, lambda p: p.speedup_as_run("eager"))])
+        rows.append(row + [average(some, lambda p: p.speedup_as_run(EAGER))])
     return ["", "## As it runs", "",
             "Here a problem that `fuse` declined counts with the time of our runtime, which runs it by kernels or libraries of its own. KernelBench and METR count so:",
             "what is timed is the program that stands for the problem."] + table(
@@ -127,7 +130,7 @@ def as_run(groups):
 
 
 def memory_ratio(p):
-    ours, theirs = p.ours.get("fuse", {}).get("memory"), p.torch.get("eager", {}).get("memory")
+    ours, theirs = p.ours.get("fuse", {}).get("memory"), p.torch.get(EAGER, {}).get("memory")
     return ours / theirs if ours and theirs else None
 
 
@@ -135,13 +138,13 @@ def memory(some):
     known = [p for p in some if memory_ratio(p)]
     if not known:
         return []
-    known.sort(key=lambda p: -p.torch["eager"]["memory"])
+    known.sort(key=lambda p: -p.torch[EAGER]["memory"])
     over = sum(memory_ratio(p) > 1.5 for p in known)
     lines = ["", "## Memory", "",
              "Ours is what the buffers of a call take, PyTorch's the most that its allocator gave out during one. Workspaces of our libraries are not counted.",
              f"Of {len(known)} problems {over} take more than 1.5 times as much. The largest:"]
     return lines + table(["problem", "PyTorch eager, GB", "TorchInductor", "ours", "ours / eager"],
-                         [[p.name, number(p.torch["eager"]["memory"] / 1e9), number((p.torch.get("inductor", {}).get("memory") or math.nan) / 1e9),
+                         [[p.name, number(p.torch[EAGER]["memory"] / 1e9), number((p.torch.get(INDUCTOR, {}).get("memory") or math.nan) / 1e9),
                            number(p.ours["fuse"]["memory"] / 1e9), number(memory_ratio(p))] for p in known[:20]])
 
 
@@ -155,8 +158,8 @@ def every(some):
         fuse = p.ours.get("fuse", {})
         limit = fuse.get("roofline_seconds")
         said = "-" if "error" in fuse else "declined" if not p.matched() else f"t = {fuse.get('smallest_t')}" if p.right() else "wrong"
-        rows.append([p.name, p.category, said, us(p.cold("eager")), us(p.cold("inductor")), us(p.cold("max-autotune")), us(p.seconds()),
-                     number(p.speedup("eager")), us(limit), number(100 * limit / p.seconds() if limit and p.seconds() else None, "{:.0f} %"),
+        rows.append([p.name, p.category, said, us(p.cold(EAGER)), us(p.cold(INDUCTOR)), us(p.cold(AUTOTUNE)), us(p.seconds()),
+                     number(p.speedup(EAGER)), us(limit), number(100 * limit / p.seconds() if limit and p.seconds() else None, "{:.0f} %"),
                      number(p.row.get("h100_eager_ms"), "{:g}")])
     return table(["problem", "category", "`fuse`", "eager, us", "TorchInductor", "max-autotune", "ours", "speedup", "limit, us", "limit / ours", "KernelBench's H100 eager, ms"], rows)
 
@@ -168,7 +171,7 @@ def failures(all_problems):
             if why:
                 rows.append([p.name, what, why])
         rows += [[p.name, f"`{w}`", r["error"]] for w, r in p.ours.items() if "error" in r]
-        rows += [[p.name, MODES.get(m, m), r["error"]] for m, r in p.torch.items() if "error" in r]
+        rows += [[p.name, torch_modes.title(m, search=False), r["error"]] for m, r in p.torch.items() if "error" in r]
     return ["", "## What failed"] + (table(["problem", "what", "why"], [[c.replace("|", "\\|").replace("\n", " ") for c in r] for r in rows]) if rows else ["", "Nothing."])
 
 
@@ -209,6 +212,7 @@ def head_of(data, problems, compared):
 
 
 def page(data):
+    torch_modes.renew(data, lambda d: [r["torch"] for r in d["problems"].values() if "torch" in r])
     limits = (data["right_t"], data["strict_t"])
     problems = [Problem(n, r, limits) for n, r in data["problems"].items()]
     compared = [p for p in problems if p.is_compared()]

@@ -98,6 +98,7 @@ do_install()
 	put 644 share/passmith/exemplars exemplars/*
 	put 755 share/passmith/tools tools/bench/torch_bench.py
 	put 644 share/passmith/tools tools/bench/torch_ops.py
+	put 644 share/passmith/tools/common tools/bench/common/__init__.py tools/bench/common/torch_*.py
 
 	put 644 share/doc/passmith LICENSE
 	for f in $(find docs -type f | sort); do

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# ladder.sh - tools/bench/ladder.py, by which PyTorch's outputs and those of packages are compared, on the ladder that
+# ladder.sh - tools/bench/common/ladder.py, by which PyTorch's outputs and those of packages are compared, on the ladder that
 # `task export --torch` writes; and the page of packages, whose levels come from it. The tensors are PyTorch's where it is
 # installed, else lists that have the methods that are used.
 # shellcheck source=tests/lib/tap.sh
@@ -103,7 +103,7 @@ import math
 import sys
 
 sys.path[:0] = [sys.argv[1], sys.argv[2]]
-from ladder import NEVER, smallest_t, within, worst
+from common.ladder import NEVER, smallest_t, within, worst
 from tensors import tensor
 
 with open(sys.argv[3]) as f:

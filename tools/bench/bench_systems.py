@@ -1,31 +1,50 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""bench_systems.py --db DB -o FOLDER [--pass PASS.so]... - PyTorch, TorchInductor, the eager run and passes on one machine.
+"""bench_systems.py --db DB -o FOLDER [--pass PASS.so]... [--modes LIST] - PyTorch in its modes, the eager run and passes on one machine.
 
-Takes the tasks of a split (default eval), exports their graphs, lets TorchInductor compile them with every core, then
-on each GPU times PyTorch (tools/bench/torch_bench.py) and evaluates the passes (`passmith bench`) task by task, one process
-at a time, and makes one table of what is complete. What is stored in the database is not measured again, so a run that
-was stopped goes on. Needs PyTorch and one or more GPUs.
+Takes the tasks of a split (default eval), exports their graphs, lets TorchInductor compile them with every core, then on each GPU times
+PyTorch (tools/bench/torch_bench.py), evaluates the passes (`passmith bench`), and times both with replayed CUDA graphs on the host's clock
+(`passmith time --graphs`), task by task, one process at a time. It makes one table of what is complete, and FOLDER/systems.json
+(systems_file.py). What is stored is not measured again, so that a run which was stopped goes on, and modes may be added later. A mode
+that fails on a graph is in the file with its reason. Needs PyTorch and one or more GPUs.
+
+--fresh: DB is the benchmark, and the tasks are drawn now, from models and with lists of operators that it does not have (fresh.py). The
+database of the draw is FOLDER/fresh.db. It refuses when the code is not committed.
 
     tools/bench/bench_systems.py --db bench.db --pass build/passes/fuse.so --shapes 1 -o out
+    tools/bench/bench_systems.py --fresh --db bench.db --models ~/models --which held-out --pass build/passes/fuse.so -o fresh
 """
 import argparse
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import threading
 import time
 
+from common import fresh, systems_file, torch_modes
+
 HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
 
 
-def call(command, log, env=None):
+def call(command, log, env=None, seconds=None):
+    """The exit code; 124 when it took longer and was ended, with all that it had started."""
     with open(log, "a") as f:
         f.write("$ " + " ".join(command) + "\n")
         f.flush()
-        return subprocess.call(command, stdout=f, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=env)
+        child = subprocess.Popen(command, stdout=f, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=env, start_new_session=True)
+        try:
+            return child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            f.write(f"It took more than {seconds:.0f} seconds.\n")
+            return 124
+        finally:
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
 
 
 def tasks_of(o):
@@ -56,69 +75,166 @@ class Shards:
             self.work(item, slot)
 
 
-def on_gpu(o, k):
-    return dict(os.environ, CUDA_VISIBLE_DEVICES=o.gpus[k % len(o.gpus)])
+class Run:
+    """One run over the tasks of a database."""
+
+    def __init__(self, o, tasks):
+        self.o, self.tasks, self.done, self.begin = o, tasks, [], time.time()
+        self.log = os.path.join(o.out, "log.txt")
+        self.device = "cuda" if o.device == "cuda" else "emu"
+        self.names = ["eager"] + [torch_modes.column(m) for m in o.modes]
+
+    def at(self, task, end=""):
+        return os.path.join(self.o.out, "torch", task) + end
+
+    def torch_bench(self, task, slot, names, *more):
+        """PyTorch on the graphs of a task. A process that dies or does not end is a failure of the mode that it was at; the next one goes on."""
+        o = self.o
+        command = [sys.executable, o.torch_side, self.at(task), "--modes", ",".join(names), "--limit", str(o.limit), "--device", o.device, *more]
+        for _ in range(len(names) + 1):
+            code = call(command, self.log, self.gpu(slot), o.process_seconds)
+            if 0 <= code < 124 or "--resume" not in more:  # it ended by itself
+                break
+        return code
+
+    def gpu(self, slot):
+        return dict(os.environ, CUDA_VISIBLE_DEVICES=self.o.gpus[slot % len(self.o.gpus)])
+
+    def compile_one(self, task, slot):
+        o = self.o
+        if not os.path.isdir(self.at(task)):
+            call([o.passmith, "task", "export", task, "--db", o.db, "--torch", self.at(task), "--shapes", str(o.shapes), "--max-check", "0"], self.log)
+        compiled = [m for m in o.modes if torch_modes.mode(m).base != "eager"]
+        if compiled:
+            self.torch_bench(task, slot, compiled, "--compile-only")
+
+    def measure(self, task, slot):
+        o = self.o
+        passes = [x for p in o.passes for x in ("--pass", p)]
+        code = self.torch_bench(task, slot, o.modes, "-o", self.at(task, ".json"), "--blocks", str(o.blocks), "--resume")
+        bench = [o.passmith, "bench", task, "--db", o.db, "--device", self.device, "--shapes", str(o.shapes), "--seconds", str(o.clock_seconds),
+                 "--baselines", "eager", "--preset", o.preset, "--quiet"] + passes
+        if code in (0, 1) and call(bench, self.log, self.gpu(slot)) == 0 and os.path.exists(self.at(task, ".json")):
+            self.done.append(task)
+        if o.device == "cuda" and o.passes:
+            call([o.passmith, "time", task, "--db", o.db, "--graphs", "--shapes", str(o.shapes), "--blocks", str(o.blocks), "-o",
+                  self.at(task, ".graphs.json"), "--resume", "--quiet"] + passes[:2], self.log, self.gpu(slot))
+        print(f"{time.time() - self.begin:.0f} s: task {task}, {len(self.done)} of {len(self.tasks)}", flush=True)
+
+    def all(self):
+        o = self.o
+        # The compiler's cache on disk is what the timing processes find, so they spend their time on timing.
+        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.abspath(os.path.join(o.out, "inductor")))
+        os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+        Shards(self.tasks, o.jobs, self.compile_one, self.begin + o.seconds / 4)
+        print(f"{time.time() - self.begin:.0f} s: compiled", flush=True)
+        Shards(self.tasks, len(o.gpus), self.measure, self.begin + o.seconds)
+        self.done.sort(key=int)
+        for task in self.done:
+            call([o.passmith, "results", "import", self.at(task, ".json"), "--db", o.db], self.log)
+        return self.table() if self.done else 1
+
+    def table(self):
+        o = self.o
+        against = torch_modes.column("eager" if "eager" in o.modes else o.modes[0])
+        table = [o.passmith, "bench"] + self.done + ["--db", o.db, "--device", self.device, "--stored", "--shapes", str(o.shapes),
+                 "--seconds", str(o.clock_seconds), "--baselines", ",".join(self.names), "--against", against, "--preset", o.preset, "-o", o.out]
+        return subprocess.call(table + [x for p in o.passes for x in ("--pass", p)])
+
+    def records(self, end):
+        """{graph's hash: record} of the files of all tasks, and what the first file says of itself."""
+        found, about = {}, {}
+        for task in self.done:
+            path = self.at(task, end)
+            if os.path.exists(path):
+                with open(path) as f:
+                    data = json.load(f)
+                about = about or {k: data[k] for k in ("device", "torch", "cuda", "cudnn", "date") if k in data}
+                found.update({r["graph"]: r for r in data["records"] if r.get("graph")})
+        return found, about
+
+    def save(self, draw):
+        """FOLDER/systems.json of what the table has."""
+        with open(os.path.join(self.o.out, "bench.json")) as f:
+            bench = json.load(f)
+        hashes = {(t, n): h for t, n, h in fresh.read(self.o.db, "SELECT v.task, v.ordinal, s.hash FROM variants v JOIN subgraphs s ON s.id = v.subgraph")}
+        records, about = self.records(".json")
+        ours, _ = self.records(".graphs.json")
+        about.update(commit=fresh.code_of(ROOT).get("commit", "-"), preset=self.o.preset, modes=self.o.modes)
+        if draw:
+            about["draw"] = {k: v for k, v in draw.items() if k not in ("refused",)}
+        systems_file.write(os.path.join(self.o.out, "systems.json"), systems_file.assemble(bench, hashes, records, ours, about))
 
 
-def main():
+def figures(path):
+    """The lines that the table of `passmith bench` has not: the best of PyTorch on each graph."""
+    with open(path) as f:
+        data = json.load(f)
+    lines = []
+    for name in systems_file.passes_of(data["graphs"]):
+        for clock, what in enumerate(systems_file.CLOCK_NAMES):
+            ratios = systems_file.over_best(data["graphs"], name, clock)
+            if ratios:
+                lines.append(f"{name} over the best of PyTorch per graph, {what}: {systems_file.gmean(ratios):.3f}, faster or equal within 2 % on "
+                             f"{100 * systems_file.equal_or_faster(ratios) / len(ratios):.1f} % of {len(ratios)} graphs")
+    return lines + (fresh.told(data["draw"]) if "draw" in data else [])
+
+
+def arguments():
     p = argparse.ArgumentParser(usage=__doc__)
     p.add_argument("--db", required=True)
     p.add_argument("-o", dest="out", required=True)
-    p.add_argument("--passmith", default=os.path.join(HERE, "..", "..", "build", "passmith"))
+    p.add_argument("--passmith", default=os.path.join(ROOT, "build", "passmith"))
     p.add_argument("--pass", dest="passes", action="append", default=[], help="NAME=FILE.so or FILE.so")
+    p.add_argument("--modes", default=torch_modes.CAREFUL, type=torch_modes.parse, help="of torch_modes.py")
+    p.add_argument("--limit", type=float, default=900, help="seconds that a mode may take to compile and begin")
     p.add_argument("--split", default="eval")
-    p.add_argument("--tasks", type=int, default=10**9, help="so many, drawn at random")
+    p.add_argument("--tasks", type=int, help="so many, drawn at random (--fresh: 200)")
     p.add_argument("--shapes", type=int, default=1, help="the first N shapes of each graph")
     p.add_argument("--gpus", default="0", type=lambda s: s.split(","))
-    p.add_argument("--jobs", type=int, default=os.cpu_count() // 2, help="processes that compile at once")
+    p.add_argument("--jobs", type=int, default=max(1, os.cpu_count() // 2), help="processes that compile at once")
     p.add_argument("--blocks", type=int, default=10)
     p.add_argument("--clock-seconds", type=float, default=3)
     p.add_argument("--seconds", type=float, default=1e9, help="no task is begun after that; compiling gets a quarter")
     p.add_argument("--preset", default="passnet")
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--device", default="cuda", choices=("cuda", "cpu"), help="cpu tries the tool: PyTorch on the processor and passes on emu")
+    p.add_argument("--fresh", action="store_true")
+    p.add_argument("--models", action="append", default=[], metavar="DIR", help="--fresh: folders of models")
+    p.add_argument("--which", default="all", choices=("all", "held-out"), help="--fresh: models without a task in DB, or only those held out")
+    p.add_argument("--draw-seed", type=int, help="--fresh: repeat a draw; the table says that the seed was given")
+    p.add_argument("--allow-dirty", action="store_true", help="--fresh: also with files that are not committed; the table says so")
+    p.add_argument("--draw-only", action="store_true", help="--fresh: draw, and measure nothing")
+    p.add_argument("--torch-side", default=os.path.join(HERE, "torch_bench.py"), help=argparse.SUPPRESS)
     o = p.parse_args()
+    if o.fresh and not o.models:
+        p.error("--fresh needs --models DIR, the models to draw from")
+    if o.tasks is None:
+        o.tasks = 200 if o.fresh else 10**9
+    # Compiling, first calls and blocks of every mode; longer is a process that hangs.
+    o.process_seconds = 2 * o.limit * len(o.modes) + 3600
+    return o
+
+
+def main():
+    o = arguments()
     os.makedirs(o.out, exist_ok=True)
-    begin, log = time.time(), os.path.join(o.out, "log.txt")
-    tasks = tasks_of(o)
-    torch_bench = [sys.executable, os.path.join(HERE, "torch_bench.py")]
-
-    def folder(task):
-        return os.path.join(o.out, "torch", task)
-
-    def compile_one(task, slot):
-        if not os.path.isdir(folder(task)):
-            call([o.passmith, "task", "export", task, "--db", o.db, "--torch", folder(task), "--shapes", str(o.shapes),
-                  "--max-check", "0"], log)
-        call(torch_bench + [folder(task), "--compile-only", "--modes", "inductor"], log, on_gpu(o, slot))
-
-    done = []
-
-    def measure(task, slot):
-        times = folder(task) + ".json"
-        if not os.path.exists(times):
-            call(torch_bench + [folder(task), "-o", times, "--blocks", str(o.blocks)], log, on_gpu(o, slot))
-        bench = [o.passmith, "bench", task, "--db", o.db, "--device", "cuda", "--shapes", str(o.shapes), "--seconds",
-                 str(o.clock_seconds), "--baselines", "eager", "--preset", o.preset, "--quiet"]
-        for x in o.passes:
-            bench += ["--pass", x]
-        if call(bench, log, on_gpu(o, slot)) == 0 and os.path.exists(times):
-            done.append(task)
-        print(f"{time.time() - begin:.0f} s: task {task}, {len(done)} of {len(tasks)}", flush=True)
-
-    # The compiler's cache on disk is what the timing processes find, so they spend their time on timing.
-    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.abspath(os.path.join(o.out, "inductor")))
-    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
-    Shards(tasks, o.jobs, compile_one, begin + o.seconds / 4)
-    print(f"{time.time() - begin:.0f} s: compiled", flush=True)
-    Shards(tasks, len(o.gpus), measure, begin + o.seconds)
-    for task in done:
-        call([o.passmith, "results", "import", folder(task) + ".json", "--db", o.db], log)
-    table = [o.passmith, "bench"] + done + ["--db", o.db, "--device", "cuda", "--stored", "--shapes", str(o.shapes),
-             "--seconds", str(o.clock_seconds), "--baselines", "eager,torch-eager,torch-inductor", "--against", "torch-eager", "--preset", o.preset,
-             "-o", o.out]
-    for x in o.passes:
-        table += ["--pass", x]
-    return subprocess.call(table) if done else 1
+    draw = None
+    if o.fresh:
+        try:
+            draw = fresh.the_draw(o, ROOT)
+        except fresh.Refused as e:
+            sys.exit(f"bench_systems: {e}")
+        o.db = os.path.join(o.out, "fresh.db")
+        print("\n".join(fresh.told(draw)), flush=True)
+        if o.draw_only:
+            return 0
+    run = Run(o, [str(t["id"]) for t in draw["tasks"]] if draw else tasks_of(o))
+    code = run.all()
+    if code == 0:
+        run.save(draw)
+        print("\n".join(figures(os.path.join(o.out, "systems.json"))))
+    return code
 
 
 if __name__ == "__main__":

@@ -6,11 +6,13 @@
 #   tools/bench/build-benchmark.sh ~/models build/benchmark --stride 4
 #
 # MODELS is a folder with .onnx files (or several, separated by ':'); OUT receives dataset.db, packs/, dataset.jsonl and times.txt.
-# OPTIONs go to `passmith task build`. Every step goes on where an interrupted one stopped: run it again.
+# OPTIONs go to `passmith task build`. TUNING_MODELS says which models: kept (default), held-out or all. Passes are developed on a
+# benchmark, so that held-out models (tools/bench/common/held_out.py) are not in it unless they are asked for.
+# Every step goes on where an interrupted one stopped: run it again.
 # The times of this run are printed and appended to OUT/times.txt.
 set -eu
 [ $# -ge 2 ] || {
-	sed -n '2,9s/^# \{0,1\}//p' "$0"
+	sed -n '2,12s/^# \{0,1\}//p' "$0"
 	exit 2
 }
 models=$1
@@ -22,9 +24,9 @@ mkdir -p "$out"
 list=$out/models.txt
 echo "$models" | tr ':' '\n' | while read -r dir; do
 	find "$dir" -maxdepth 1 -name '*.onnx'
-done | LC_ALL=C sort >"$list"
+done | LC_ALL=C sort | python3 "$(dirname "$0")/common/held_out.py" "${TUNING_MODELS:-kept}" >"$list"
 [ -s "$list" ] || {
-	echo "build-benchmark.sh: there is no .onnx file in $models" >&2
+	echo "build-benchmark.sh: there is no .onnx file in $models (models: ${TUNING_MODELS:-kept})" >&2
 	exit 4
 }
 

@@ -7,12 +7,13 @@
 #
 # MODELS is a folder of .onnx files, or a file with one path a line. The tasks are of fusible and classical subgraphs, as
 # many for each operator that dominates one, at their original sizes in three element types. SET receives set.db,
-# tasks.txt and torch/. A run spends at most SECONDS (100) on each side and 40 on compiling and starting, and leaves
+# tasks.txt and torch/. TUNING_MODELS says which models: kept (default; held_out.py says which are not), held-out or all.
+# A run spends at most SECONDS (100) on each side and 40 on compiling and starting, and leaves
 # ours.json, torch.json, parity.json and parity.md in OUT. In a bundle (docs/reference/gpu.md) this is tools/bench/parity.sh too.
 set -eu
 usage()
 {
-	sed -n '2,11s/^# \{0,1\}//p' "$0"
+	sed -n '2,12s/^# \{0,1\}//p' "$0"
 	exit 2
 }
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -27,10 +28,10 @@ make_set()
 {
 	mkdir -p "$2"
 	if [ -d "$1" ]; then
-		find "$1" -maxdepth 1 -name '*.onnx' | LC_ALL=C sort >"$2/models.txt"
+		find "$1" -maxdepth 1 -name '*.onnx' | LC_ALL=C sort
 	else
-		cp "$1" "$2/models.txt"
-	fi
+		cat "$1"
+	fi | python3 "$here/tools/bench/common/held_out.py" "${TUNING_MODELS:-kept}" >"$2/models.txt"
 	rm -rf "$2/torch" "$2/set.db"
 	xargs "$passmith" extract --db "$2/set.db" --quiet <"$2/models.txt" >"$2/extract.txt"
 	"$passmith" task make --db "$2/set.db" --even --top "$3" --shapes 1 --max-mflop "$max_mflop" --json --quiet >"$2/tasks.json"

@@ -11,21 +11,15 @@ import pathlib
 import re
 import sys
 
+import systems_tables
+from systems_tables import TYPES, table
+
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "results"
-TYPES = ("float", "float16", "bfloat16")
+gmean = systems_tables.files.gmean
 
 
 def read(name):
     return json.loads((ROOT / name).read_text())
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "| " + " | ".join(["---"] * len(head)) + " |"]
-    return lines + ["| " + " | ".join(str(c) for c in r) + " |" for r in rows]
-
-
-def gmean(values):
-    return math.exp(sum(math.log(v) for v in values) / len(values))
 
 
 def median(values):
@@ -33,41 +27,19 @@ def median(values):
     return (v[(len(v) - 1) // 2] + v[len(v) // 2]) / 2
 
 
-SYSTEMS = {"torch-inductor": "TorchInductor", "eager": "Passmith eager", "fuse": "`fuse`"}
-
-
 def us(graph, system, clock):
     """Of a graph that `fuse` declined, the eager run's."""
-    return (graph[system] or graph["eager"])[clock]
-
-
-def over_torch(graphs, system, clock):
-    return f"{gmean([g['torch-eager'][clock] / us(g, system, clock) for g in graphs]):.2f}"
-
-
-def ahead(graphs, clock):
-    return f"{100 * sum(us(g, 'fuse', clock) < us(g, 'torch-inductor', clock) for g in graphs) / len(graphs):.1f} %"
+    return systems_tables.files.time_of(graph, system, clock)
 
 
 def systems():
     """Speedup over PyTorch eager, geometric mean of all graphs."""
-    j = read("h200_systems.json")
-    g, summary = j["graphs"], j["summary"]
-    rows = [[name] + [over_torch(g, key, c) for c in range(3)] for key, name in SYSTEMS.items()]
-    rows.append(["graphs on which `fuse` is faster than TorchInductor"] + [ahead(g, c) for c in range(3)])
-    for key, name in (("timed-fuse", "`fuse`"), ("torch-inductor", "TorchInductor")):
-        rows.append([f"AS (`passnet`), {name}"] + [f"{summary[key][c]['as']:.2f}" for c in ("replay", "cold", "wall")])
-        rows.append([f"right at t = -5, {name}"] + [summary[key][c]["right"] for c in ("replay", "cold", "wall")])
-    return table([f"{len(g)} graphs", "GPU, replayed", "GPU, caches cold", "host's clock"], rows)
+    return systems_tables.systems(read("h200_systems.json"))
 
 
 def systems_types():
     """By element type, replayed."""
-    rows = []
-    for t in TYPES:
-        g = [x for x in read("h200_systems.json")["graphs"] if f", {t}:" in x["variant"]]
-        rows.append([t, len(g)] + [over_torch(g, key, 0) for key in SYSTEMS] + [ahead(g, 0)])
-    return table(["type", "graphs"] + list(SYSTEMS.values()) + ["`fuse` faster than TorchInductor on"], rows)
+    return systems_tables.systems_types(read("h200_systems.json"))
 
 
 def large():
@@ -160,8 +132,9 @@ def behind_count():
 def behind():
     """The ten tasks on which `fuse` is furthest behind, each with its worst graph."""
     words = read("fuse_behind.json")["tasks"]
-    worst, rows = {}, []
-    graphs, ratio = behind_of(read("h200_systems.json")["graphs"])
+    worst, rows, every = {}, [], read("h200_systems.json")["graphs"]
+    more = bool(systems_tables.further(every))
+    graphs, ratio = behind_of(every)
     for g in graphs:
         worst.setdefault(str(g["task"]), g)
     for task, g in list(worst.items())[:10]:
@@ -170,8 +143,9 @@ def behind():
         w = words[task]
         kind = g["variant"].split(":")[0].split(", ")[1]
         times = [f"{us(g, s, 0):.0f}" for s in ("torch-eager", "torch-inductor", "eager", "fuse")]
+        times[2:2] = [systems_tables.best_cell(g)] * more
         rows.append([f"{w['graph']} ({task}, {kind})"] + times + [f"{ratio(g):.2f}", f"{g['launches']} to {w['launches']}" if w["launches"] < g["launches"] else g["launches"], w["why"]])
-    return table(["graph (task, type)", "PyTorch eager", "TorchInductor", "Passmith eager", "`fuse`", "`fuse` / TorchInductor", "launches", "why"], rows)
+    return table(["graph (task, type)", "PyTorch eager", "TorchInductor", *["best of PyTorch"] * more, "Passmith eager", "`fuse`", "`fuse` / TorchInductor", "launches", "why"], rows)
 
 
 def clock_records(what, runs=("run 1", "run 2", "run 3")):

@@ -17,7 +17,7 @@
 
 static int is_about(const char *key)
 {
-	static const char *const about[] = { "task", "variant", "class", "launches" };
+	static const char *const about[] = { "task", "variant", "class", "launches", "graph_host", "failed" };
 
 	for (size_t i = 0; i < sizeof about / sizeof *about; i++)
 		if (!strcmp(key, about[i]))
@@ -25,11 +25,19 @@ static int is_about(const char *key)
 	return 0;
 }
 
-/* The columns are those of the first graph. */
+static int is_column(const PmBoard *b, const char *system)
+{
+	for (size_t k = 0; k < b->table.n; k++)
+		if (!strcmp(b->system[k].path, system))
+			return 1;
+	return 0;
+}
+
+/* Adds the columns that a graph has and those before it have not: a system may lack some graphs. */
 static PmStatus add_systems(PmBoard *b, const cJSON *graph, PmErr *err)
 {
-	for (const cJSON *c = graph ? graph->child : NULL; c; c = c->next) {
-		if (is_about(c->string))
+	for (const cJSON *c = graph->child; c; c = c->next) {
+		if (is_about(c->string) || is_column(b, c->string))
 			continue;
 		if (b->table.n == PM_MAX_SYSTEMS)
 			return pm_err(err, PM_E_LIMIT,
@@ -183,7 +191,8 @@ PmStatus pm_boards_from_times(const char *path, PmBoards *out, PmErr *err)
 			    path);
 	if (!st) {
 		take_about(j, &b);
-		st = add_systems(&b, graphs->child, err);
+		for (const cJSON *g = graphs->child; g && !st; g = g->next)
+			st = add_systems(&b, g, err);
 	}
 	for (const cJSON *g = st ? NULL : graphs->child; g && !st; g = g->next)
 		st = add_graph(out, &b, g, err);

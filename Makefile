@@ -453,13 +453,13 @@ gen: $(GEN_H) $(CLI) $(HOST) ## makes the generated files, also those of docs/re
 	tools/gen/gen-reference.sh $(BUILD)
 	tools/gen/picture.sh
 	tools/gen/structure.sh
-	if command -v python3 >/dev/null; then tools/gen/results_pages.py && tools/gen/eval_page.py && tools/gen/levels_page.py && tools/gen/deploy_page.py && tools/bench/cluster_sim.py --write; fi
+	if command -v python3 >/dev/null; then tools/gen/results_pages.py && tools/gen/eval_page.py && tools/gen/levels_page.py && tools/gen/deploy_page.py && tools/gen/systems_tables.py && tools/gen/whole_models_page.py && tools/bench/cluster_sim.py --write; fi
 
 check-gen: $(CLI) ## fails when a committed generated page is not fresh
 	@tools/gen/gen-reference.sh $(BUILD) --check
 	@tools/gen/picture.sh --check
 	@tools/gen/structure.sh --check
-	@if command -v python3 >/dev/null; then tools/gen/results_pages.py --check && tools/gen/judge_page.py --check && tools/gen/eval_page.py --check && tools/gen/levels_page.py --check && tools/gen/deploy_page.py --check && tools/bench/cluster_sim.py --check; \
+	@if command -v python3 >/dev/null; then tools/gen/results_pages.py --check && tools/gen/judge_page.py --check && tools/gen/eval_page.py --check && tools/gen/levels_page.py --check && tools/gen/deploy_page.py --check && tools/gen/systems_tables.py --check && tools/gen/whole_models_page.py --check && tools/bench/cluster_sim.py --check; \
 		else echo "check-gen: python3 is not here, so that the tables of docs/results are not checked"; fi
 
 check-docs: ## fails on links that lead nowhere and on sentences of 40 words

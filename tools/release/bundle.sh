@@ -53,13 +53,19 @@ cp -r runtime/emu/include runtime/emu/races runtime/emu/counts "$out/runtime/emu
 cp -r prompts exemplars "$out"
 cp -r "$build"/models/*.onnx models/* "$out/models"
 mkdir -p "$out/tools/bench"
-cp tools/bench/torch_*.py tools/bench/levels*.py tools/bench/bench_systems.py tools/bench/parity.* tools/bench/scaling.py tools/bench/deploy*.py "$out/tools/bench"
+cp tools/bench/torch_*.py tools/bench/levels*.py tools/bench/bench_systems.py tools/bench/whole_models.py tools/bench/parity.* tools/bench/scaling.py tools/bench/deploy*.py "$out/tools/bench"
+cp -r tools/bench/common "$out/tools/bench"
+rm -rf "$out/tools/bench/common/__pycache__"
 mkdir -p "$out/python/passmith" "$out/tests/python"
 cp python/passmith/*.py "$out/python/passmith"
 cp tests/gpu/python_cuda.py "$out/tests/gpu"
 cp tests/python/tap.py "$out/tests/python"
 cp docs/reference/gpu.md "$out/README.md"
 cp tools/release/bundle-run.sh "$out/run.sh"
+# At which commit the code is: a draw of fresh tasks has to come after it (tools/bench/common/fresh.py).
+if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+	printf '{"commit": "%s", "committed_at": %s, "dirty": %d}\n' "$(git log -1 --format=%H)" "$(git log -1 --format=%ct)" "$(git status --porcelain | wc -l)" >"$out/commit.json"
+fi
 
 # Everything but what is there already, and the C library's family, which has to be the other machine's.
 ldd "${programs[@]}" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u | while read -r lib; do

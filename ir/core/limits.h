@@ -36,7 +36,7 @@ enum {
 enum {
 	PM_LIMIT_OBJECT = 64 << 20,    /* bytes read of a shared object; the ELF gate allows fewer */
 	PM_LIMIT_REPLY_JSON = 8 << 20, /* bytes beside the graph, which take thirty times as many when read */
-	PM_LIMIT_REPLY_GRAPH = 24 << 20,   /* bytes of graph text, and */
+	PM_LIMIT_REPLY_GRAPH = 24 << 20,   /* bytes of graph text and different sources, and */
 	PM_LIMIT_REPLY_TIMES = 8,          /* so many times the original's text */
 	PM_LIMIT_REPLY_MEMORY = 128 << 20, /* bytes that the graph may take when it is read, and */
 	PM_LIMIT_REPLY_SHARE = 512         /* so many for each byte of the original's text */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph_bind.c - gives constants that a text names by reference their data back. */
+/* graph_bind.c - gives constants and sources that a text names by reference their data back. */
 #include "ir/core/graph_priv.h"
+#include "ir/core/limits.h"
 #include "ir/text/parse_priv.h"
 #include "ir/text/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static PmStatus bind_graph(PmGraph *g, const PmGraph *from, int depth, PmErr *err)
@@ -49,4 +51,56 @@ static PmStatus bind_graph(PmGraph *g, const PmGraph *from, int depth, PmErr *er
 PmStatus pm_graph_bind_consts(PmGraph *g, const PmGraph *from, PmErr *err)
 {
 	return bind_graph(g, from, 0, err);
+}
+
+/* ---- sources ---- */
+
+int pm__text_is_source(const PmAttr *a)
+{
+	return a->kind == PM_ATTR_STRING && !strncmp(a->name, "source_", strlen("source_"));
+}
+
+/* The number of "@12"; SIZE_MAX for any other text. */
+static size_t reference(const PmAttr *a)
+{
+	const char *digits = a->s + 1;
+	size_t n = a->n > 1 && *a->s == '@' ? strspn(digits, "0123456789") : 0;
+
+	return n && n + 1 == a->n && n < 10 ? strtoul(digits, NULL, 10) : SIZE_MAX;
+}
+
+static PmStatus bind_source(PmGraph *g, PmNode n, const PmAttr *a, const PmTextSources *from, PmErr *err)
+{
+	size_t i = reference(a);
+
+	if (i >= from->s.n)
+		return pm_err(
+			err, PM_E_INVALID,
+			"The attribute '%.20s' of a kernel is to name one of %zu sources and says '%.20s'.",
+			a->name, from->s.n, a->s);
+	if (!from->n.v[i] || from->n.v[i] > PM_MAX_SOURCE || memchr(from->s.v[i], 0, from->n.v[i]))
+		return pm_err(err, PM_E_INVALID,
+			      "Source %zu of a kernel has %zu bytes; 1 to %d are allowed, none of them zero.",
+			      i, from->n.v[i], (int)PM_MAX_SOURCE);
+	return pm_node_set_s(g, n, a->name, from->s.v[i], from->n.v[i], err);
+}
+
+PmStatus pm_graph_bind_sources(PmGraph *g, const PmTextSources *sources, PmErr *err)
+{
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < pm_graph_n_nodes(g) && !st; i++) {
+		PmNode n = pm_graph_node_at(g, i);
+
+		for (size_t k = 0; k < pm_node_n_attrs(g, n) && !st && pm_node_op(g, n) == PM_OP_Kernel; k++)
+			if (pm__text_is_source(pm_node_attr_at(g, n, k)))
+				st = bind_source(g, n, pm_node_attr_at(g, n, k), sources, err);
+	}
+	return st;
+}
+
+void pm_text_sources_release(PmTextSources *s)
+{
+	PM_VEC_RELEASE(&s->s);
+	PM_VEC_RELEASE(&s->n);
 }

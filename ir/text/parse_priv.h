@@ -113,6 +113,9 @@ PmStatus pm__text_attr_constant(PmParser *ps, const PmTok *at, PmTextAttr *attrs
 void pm__text_add_type(const PmGraph *g, const PmType *t, PmStr *out);
 void pm__text_add_name(const char *name, PmStr *out);
 
+/* 1 for an attribute of a kernel that holds a source. */
+int pm__text_is_source(const PmAttr *a);
+
 /* ---- parse.c ---- */
 
 /* "name (..) => (..) <..> {..}": returns owned. */

@@ -352,7 +352,23 @@ static void add_attr_list(PmStr *out, const PmAttr *a)
 	pm_str_addc(out, ']');
 }
 
-static PmStatus add_attr(const Page *pg, const PmAttr *a)
+/* "@i", where the source is, or has become, number i of those beside the text. Equal attributes of a graph
+ * are one, so that their texts are found by address. */
+static void add_source(PmTextSources *all, const PmAttr *a, PmStr *out)
+{
+	size_t i = all->s.n;
+
+	while (i > 0 && all->s.v[i - 1] != a->s)
+		i--;
+	if (!i) {
+		PM_VEC_PUSH(&all->s, a->s);
+		PM_VEC_PUSH(&all->n, a->n);
+		i = all->s.n;
+	}
+	pm_str_addf(out, "\"@%zu\"", i - 1);
+}
+
+static PmStatus add_attr(const Page *pg, const PmAttr *a, int is_source)
 {
 	static const char *const empty[] = { "ints", "floats", "strings" };
 	PmStr *out = pg->pr->out;
@@ -369,7 +385,10 @@ static PmStatus add_attr(const Page *pg, const PmAttr *a)
 		add_float(out, a->f, 9, 1);
 		break;
 	case PM_ATTR_STRING:
-		pm_str_add_quoted(out, a->s, a->n);
+		if (is_source)
+			add_source(pg->pr->opts->sources, a, out);
+		else
+			pm_str_add_quoted(out, a->s, a->n);
 		break;
 	case PM_ATTR_TENSOR:
 		pm__text_add_type(pg->g, &a->type, out);
@@ -390,6 +409,7 @@ static PmStatus add_attrs(const Page *pg, PmNode n)
 	const PmOpDesc *d = pm_op_desc(pm_node_op(g, n));
 	size_t count = pm_node_n_attrs(g, n), kept = 0;
 	AttrRef *refs = pm_xcalloc(count + 1, sizeof *refs);
+	int apart = pg->pr->opts->sources && !pg->indent && pm_node_op(g, n) == PM_OP_Kernel;
 	PmStatus st = PM_OK;
 
 	for (size_t i = 0; i < count; i++) {
@@ -404,7 +424,7 @@ static PmStatus add_attrs(const Page *pg, PmNode n)
 	qsort(refs, kept, sizeof *refs, by_rank);
 	for (size_t i = 0; i < kept && st == PM_OK; i++) {
 		pm_str_add(pg->pr->out, i ? ", " : " <");
-		st = add_attr(pg, refs[i].a);
+		st = add_attr(pg, refs[i].a, apart && pm__text_is_source(refs[i].a));
 	}
 	if (kept)
 		pm_str_addc(pg->pr->out, '>');

@@ -23,7 +23,14 @@
 #ifndef IR_TEXT_H
 #define IR_TEXT_H
 
+#include "base/core/vec.h"
 #include "ir/core/graph.h"
+
+/* The sources of kernels beside a text: text i is s[i], n[i] bytes. Borrowed from a graph, or from bytes. */
+typedef struct PmTextSources {
+	PM_VEC(const char *) s;
+	PM_VEC(size_t) n;
+} PmTextSources;
 
 typedef struct PmPrintOpts {
 	int renumber; /* canonical names v0, v1, ... in execution order; node names dropped */
@@ -34,6 +41,9 @@ typedef struct PmPrintOpts {
 	int no_header; /* leave out the <...> line of a model and its metadata */
 	int no_stats; /* of the metadata leave out PM_STATS_KEY (ir/data/stats.h), often longer than the graph
 		       */
+	/* Where given: sources of the graph's kernels are added to it, each once, and the text has "@i" for
+	 * source i, to be bound again by pm_graph_bind_sources. They point into the graph. */
+	PmTextSources *sources;
 } PmPrintOpts;
 
 /* Appends the text of a graph; opts may be NULL. Constants without data print by location. */
@@ -51,6 +61,12 @@ PmStatus pm_graph_parse_within(const char *text, size_t n, size_t budget, PmGrap
  * type in `from`; PM_E_NOT_FOUND names one that has none. Other constants without data get it where `from`
  * has one of their name and type, and stay as they are where not. */
 PmStatus pm_graph_bind_consts(PmGraph *g, const PmGraph *from, PmErr *err);
+
+/* Gives the kernels of `g`, whose sources are all "@i", the sources that they name: at most PM_MAX_SOURCE
+ * bytes each, without zero bytes. PM_E_INVALID for a source that is no such reference, or that names none. */
+PmStatus pm_graph_bind_sources(PmGraph *g, const PmTextSources *sources, PmErr *err);
+/* Frees the list, not the texts. */
+void pm_text_sources_release(PmTextSources *s);
 
 /* Appends the value of an attribute for messages: "3", "[1, 2]", a text as it is, of a tensor its type, "(a
  * graph)". */

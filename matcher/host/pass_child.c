@@ -10,7 +10,7 @@
 
 typedef struct Answer {
 	cJSON *json;
-	PmStr graph;
+	PmStr graph, sources;
 } Answer;
 
 static void end(Answer *a, const char *how, const char *message)
@@ -24,15 +24,29 @@ static void send(const Answer *a, PmStr *out)
 	PmStr json = PM_STR_INIT;
 
 	pm_json_print(a->json, 0, &json);
-	pm_str_addf(out, PM__ANSWER_MAGIC " %zu %zu\n", json.len, a->graph.len);
+	pm_str_addf(out, PM__ANSWER_MAGIC " %zu %zu %zu\n", json.len, a->graph.len, a->sources.len);
 	pm_str_addn(out, json.s, json.len);
 	pm_str_addn(out, a->graph.s, a->graph.len);
+	pm_str_addn(out, a->sources.s, a->sources.len);
 	pm_str_release(&json);
+}
+
+static PmStatus print_graph(const PmGraph *g, Answer *a, PmErr *err)
+{
+	PmTextSources all = { 0 };
+	PmPrintOpts print = { .max_inline = PM_MAX_INLINE_CONST, .no_header = 1, .sources = &all };
+	PmStatus st = pm_graph_print(g, &print, &a->graph, err);
+
+	for (size_t i = 0; i < all.s.n && !st; i++) {
+		pm_str_addf(&a->sources, "%zu\n", all.n.v[i]);
+		pm_str_addn(&a->sources, all.s.v[i], all.n.v[i]);
+	}
+	pm_text_sources_release(&all);
+	return st;
 }
 
 static void run(const PmPassJob *job, const PmRules *rules, PmGraph *g, PmDriverResult *res, Answer *a)
 {
-	static const PmPrintOpts print = { .max_inline = PM_MAX_INLINE_CONST, .no_header = 1 };
 	PmDriverOpts opts = { .only_rule = job->rule, .misses = job->misses };
 	PmErr err;
 
@@ -43,7 +57,7 @@ static void run(const PmPassJob *job, const PmRules *rules, PmGraph *g, PmDriver
 		end(a, "REJECT_API", res->misuse.text);
 	else if (!res->applied)
 		end(a, "none", "");
-	else if (pm_graph_print(g, &print, &a->graph, &err))
+	else if (print_graph(g, a, &err))
 		end(a, "REJECT_API", err.text);
 	else
 		end(a, "applied", "");
@@ -88,7 +102,7 @@ static void work(const PmPassJob *job, const PmPlugin *plugin, Answer *a)
 
 void pm__pass_child(const PmPassJob *job, const PmElf *elf, PmLoaded *plugin, PmStr *out)
 {
-	Answer a = { cJSON_CreateObject(), PM_STR_INIT };
+	Answer a = { cJSON_CreateObject(), PM_STR_INIT, PM_STR_INIT };
 	PmErr err;
 
 	pm_err_init(&err);
@@ -99,15 +113,17 @@ void pm__pass_child(const PmPassJob *job, const PmElf *elf, PmLoaded *plugin, Pm
 	send(&a, out);
 	cJSON_Delete(a.json);
 	pm_str_release(&a.graph);
+	pm_str_release(&a.sources);
 }
 
 void pm__answer_refusal(const char *verdict, const char *message, const char *problems, PmStr *out)
 {
-	Answer a = { cJSON_CreateObject(), PM_STR_INIT };
+	Answer a = { cJSON_CreateObject(), PM_STR_INIT, PM_STR_INIT };
 
 	cJSON_AddStringToObject(a.json, "problems", problems);
 	end(&a, verdict, message);
 	send(&a, out);
 	cJSON_Delete(a.json);
 	pm_str_release(&a.graph);
+	pm_str_release(&a.sources);
 }

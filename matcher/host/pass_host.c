@@ -90,12 +90,38 @@ typedef struct Reply {
 	const char *graph;
 	size_t graph_len;
 	size_t original; /* bytes of text that was sent */
+	int apart;       /* the graph names its sources, which are `sources` */
+	PmTextSources sources;
 } Reply;
 
-/* Bytes of graph text that an answer about a graph of so many may have. */
+/* Bytes of graph text and sources that an answer about a graph of so many may have. */
 static int64_t max_graph(size_t original)
 {
 	return PM_LIMIT_REPLY_GRAPH + PM_LIMIT_REPLY_TIMES * (int64_t)original;
+}
+
+/* "<bytes>\n" and the bytes, again and again. */
+static PmStatus split_sources(const char *s, size_t n, PmTextSources *out, PmErr *err)
+{
+	while (n) {
+		const char *nl = memchr(s, '\n', n < 20 ? n : 20);
+		size_t digits = nl ? (size_t)(nl - s) : 0, len = 0;
+
+		for (size_t i = 0; i < digits; i++)
+			len = s[i] < '0' || s[i] > '9' ? SIZE_MAX
+			      : len < SIZE_MAX / 16    ? len * 10 + (size_t)(s[i] - '0')
+						       : len;
+		if (!digits || len > n - digits - 1)
+			return pm_err(err, PM_E_INVALID,
+				      "Source %zu of the answer of the pass process has another length than "
+				      "it says.",
+				      out->s.n);
+		PM_VEC_PUSH(&out->s, nl + 1);
+		PM_VEC_PUSH(&out->n, len);
+		s = nl + 1 + len;
+		n -= digits + 1 + len;
+	}
+	return PM_OK;
 }
 
 static PmStatus split_reply(const PmStr *s, Reply *r, PmErr *err)
@@ -103,18 +129,21 @@ static PmStatus split_reply(const PmStr *s, Reply *r, PmErr *err)
 	size_t head = strlen(PM__ANSWER_MAGIC), json_len = 0, at;
 	int64_t most = max_graph(r->original);
 	const char *nl = memchr(s->s, '\n', s->len < 80 ? s->len : 80);
-	unsigned long long a, b;
+	unsigned long long a, b, c = 0;
 	char line[96], tail;
+	int end = 0;
+	PmStatus st;
 
 	if (!nl || s->len < head || memcmp(s->s, PM__ANSWER_MAGIC, head))
 		return pm_err(err, PM_E_INVALID,
 			      "The answer of the pass process does not begin as it should.");
 	snprintf(line, sizeof line, "%.*s", (int)(nl - s->s), s->s);
-	if (sscanf(line + head, " %llu %llu%c", &a, &b, &tail) != 2)
+	if (sscanf(line + head, " %llu %llu%n", &a, &b, &end) != 2 ||
+	    (line[head + (size_t)end] && sscanf(line + head + end, " %llu%c", &c, &tail) != 1))
 		return pm_err(err, PM_E_INVALID,
 			      "The answer of the pass process has a malformed first line.");
 	at = (size_t)(nl - s->s) + 1;
-	if (a > s->len - at || b != s->len - at - a)
+	if (a > s->len - at || b > s->len - at - a || c != s->len - at - a - b)
 		return pm_err(err, PM_E_INVALID,
 			      "The answer of the pass process has another length than it says.");
 	if (a > PM_LIMIT_REPLY_JSON)
@@ -123,15 +152,17 @@ static PmStatus split_reply(const PmStr *s, Reply *r, PmErr *err)
 			"The answer of the pass process has %llu bytes beside the graph; at most %d are "
 			"read.",
 			a, (int)PM_LIMIT_REPLY_JSON);
-	if (b > (unsigned long long)most)
+	if (b + c > (unsigned long long)most)
 		return pm_err(
 			err, PM_E_LIMIT,
-			"The answer of the pass process has %llu bytes of graph; at most %lld are read.", b,
-			(long long)most);
+			"The answer of the pass process has %llu bytes of graph; at most %lld are read.",
+			b + c, (long long)most);
 	json_len = (size_t)a;
 	r->graph = s->s + at + json_len;
 	r->graph_len = (size_t)b;
-	return pm_json_parse(s->s + at, json_len, &r->json, err);
+	r->apart = line[head + (size_t)end] != 0;
+	st = split_sources(r->graph + b, (size_t)c, &r->sources, err);
+	return st ? st : pm_json_parse(s->s + at, json_len, &r->json, err);
 }
 
 /* The header was left out of the text: metadata are the original's, as they were. */
@@ -198,7 +229,7 @@ static void accept_graph(const Reply *r, const PmGraph *in, PmPassOutcome *out)
 
 	pm_err_init(&err);
 	if (pm_graph_parse_within(r->graph, r->graph_len, max_memory(r->original), &g, &err) ||
-	    check_kernels(g, &err)) {
+	    check_kernels(g, &err) || (r->apart && pm_graph_bind_sources(g, &r->sources, &err))) {
 		verdict(out, PM_VERDICT_REJECT_API, "The pass returned a graph that cannot be read. %s",
 			err.text);
 	} else if (pm_graph_bind_consts(g, in, &err) || copy_meta(in, g, &err) ||
@@ -283,6 +314,7 @@ void pm__judge_answer(const PmStr *answer, const PmGraph *in, size_t in_len, PmP
 		verdict(out, PM_VERDICT_REJECT_API, "%s", why.text);
 	else
 		judge(&reply, in, out);
+	pm_text_sources_release(&reply.sources);
 	cJSON_Delete(reply.json);
 }
 

@@ -3,9 +3,11 @@
  *
  * Job, on the child's stdin: "PMJOB3 <bytes of object> <bytes of graph text> <bytes of rule> <bytes of name>
  * <bytes of target> <has graph> <misses> <variant> <require>\n", then the five in that order. The target is
- * JSON (targets/targets.h). Answer, on its stdout: "PMPASS1 <bytes of
- * JSON> <bytes of graph text>\n", JSON, graph text. The JSON has "end": "applied", "none", "loaded", or the
- * name of a verdict, with "message".
+ * JSON (targets/targets.h). Answer, on its stdout: "PMPASS1 <bytes of JSON> <bytes of graph text> <bytes of
+ * sources>\n", JSON, graph text, sources. The JSON has "end": "applied", "none", "loaded", or the name of a
+ * verdict, with "message". Sources are "<bytes>\n" and the bytes, each different one once, since a kernel's
+ * text is often longer than the nodes that it replaces; the graph's kernels name them as "@0", "@1", ...
+ * Without the third number they stand in the graph text.
  */
 #ifndef MATCHER_PASS_JOB_H
 #define MATCHER_PASS_JOB_H

@@ -265,4 +265,47 @@ done
 awk 'BEGIN { printf "g"; for (i = 0; i < 24 * 1024; i++) for (j = 0; j < 16; j++) printf "%64s", ""; for (i = 0; i < 2000; i++) printf " " }' >"$tmp/graph"
 reply "$applied"
 gives REJECT_API "bytes of graph; at most" "S99_bytes: 24 MiB of text and eight times the original's, and no more"
+# ---- sources beside the graph ----
+
+# with_sources JSON SOURCES
+with_sources()
+{
+	printf '%s' "$1" >"$tmp/json"
+	printf '%b' "$2" >"$tmp/sources"
+	{
+		printf 'PMPASS1 %d %d %d\n' "$(wc -c <"$tmp/json")" "$(wc -c <"$tmp/graph")" "$(wc -c <"$tmp/sources")"
+		cat "$tmp/json" "$tmp/graph" "$tmp/sources"
+	} >"$tmp/reply"
+}
+
+silu='extern "C" __global__ void k(const T *x, T *y) { for (int i = 0; i < 32; i++) y[i] = st(ld(x[i]) / (1.f + expf(-ld(x[i])))); }'
+for source in @0 @1 @ @00000000000000000001 extern; do
+	printf '%s\n{\n y = %s (x)\n}\n' "$head" "$(kernel "\"k grid=1,1,1 block=1,1,1 smem=0 args=i0,o0\"" "$source")" >"$tmp/graph"
+	with_sources "$applied" "${#silu}\\n$silu"
+	if [ $source = @0 ]; then
+		gives OK "" "S100_sources: a source that the graph names"
+	else
+		gives REJECT_API "is to name one of 1 sources" "S100_sources: not $source"
+	fi
+done
+printf '%s\n{\n y = %s (x)\n}\n' "$head" "$(kernel "\"k grid=1,1,1 block=1,1,1 smem=0 args=i0,o0\"" "@0")" >"$tmp/graph"
+for sources in '9\nextern' '18446744073709551617\nx' '\nx' '-1\nx' 'x'; do
+	with_sources "$applied" "$sources"
+	gives REJECT_API "has another length than it says" "S100_sources: a length that is not the source's: $(printf %s "$sources" | tr '\\' ' ')"
+done
+for sources in '0\n' '3\na\0000b'; do
+	with_sources "$applied" "$sources"
+	gives REJECT_API "none of them zero" "S100_sources: no text: $(printf %s "$sources" | tr '\\' ' ')"
+done
+{
+	printf '1048577\n'
+	awk 'BEGIN { for (i = 0; i < 16384; i++) printf "%64s", ""; printf "x" }'
+} >"$tmp/large"
+printf 'PMPASS1 %d %d %d\n' "$(wc -c <"$tmp/json")" "$(wc -c <"$tmp/graph")" "$(wc -c <"$tmp/large")" >"$tmp/first"
+cat "$tmp/first" "$tmp/json" "$tmp/graph" "$tmp/large" >"$tmp/reply"
+gives REJECT_API "1 to 1048576 are allowed" "S100_sources: one that is too long"
+for first in "PMPASS1 2 2x" "PMPASS1 2 2 0 0" "PMPASS1 2 2 "; do
+	printf '%s\n{}gg' "$first" >"$tmp/reply"
+	gives REJECT_API "malformed first line" "S100_sources: $first"
+done
 tap_done

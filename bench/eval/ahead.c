@@ -24,7 +24,7 @@ static void load(const PmGraph *g, PmDevice *d, int alt)
 	int *alts = pm__choose_alternatives(g, alt, &n);
 
 	if (!pm_plan_new(g, alts, n, &plan, NULL))
-		pm_exec_new(plan, d, &x, NULL);
+		pm_exec_new_bare(plan, d, &x, NULL);
 	/* The process ends: nothing has to be released, and plans live until then. */
 }
 

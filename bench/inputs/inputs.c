@@ -288,8 +288,9 @@ static int is_less(const PmGraph *g, PmValue v, PmSpan s)
 	return s.lo != all.lo || s.hi != all.hi;
 }
 
-static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, int level, PmTensor *out,
-			    PmErr *err)
+/* `wanted` may be NULL: all are. Each input has a stream of its own, so that it does not matter which. */
+static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, int level, const char *wanted,
+			    PmTensor *out, PmErr *err)
 {
 	size_t n = pm_graph_n_inputs(g);
 	PmTargets *targets = cls >= PM_INPUTS_SPECIAL ? pm__targets_find(g) : NULL;
@@ -301,9 +302,14 @@ static PmStatus draw_inputs(const PmGraph *g, uint64_t seed, PmInputClass cls, i
 		int64_t limit;
 		PmInputRole role = pm_input_role(g, v, &limit);
 		const PmType *type = pm_value_type(g, v);
-		PmStatus st = (pm_dtype_is_float(type->dtype) ? pm_tensor_room : pm_tensor_init)(&out[i],
-												 type, err);
+		PmStatus st;
 		PmRng r;
+
+		if (wanted && !wanted[i]) {
+			out[i].type = *type;
+			continue;
+		}
+		st = (pm_dtype_is_float(type->dtype) ? pm_tensor_room : pm_tensor_init)(&out[i], type, err);
 
 		if (st)
 			pm_err_ctx(err, "input '%.120s'", pm_value_name(g, v));
@@ -395,6 +401,12 @@ static PmStatus without_kernels(const PmGraph *g, const PmGraph **plain, PmGraph
 
 PmStatus pm_inputs_make(const PmGraph *g, uint64_t seed, PmInputClass cls, PmTensor *out, PmErr *err)
 {
+	return pm_inputs_make_some(g, seed, cls, NULL, out, err);
+}
+
+PmStatus pm_inputs_make_some(const PmGraph *g, uint64_t seed, PmInputClass cls, const char *wanted,
+			     PmTensor *out, PmErr *err)
+{
 	const PmGraph *plain;
 	PmGraph *own;
 	PmStatus st;
@@ -402,7 +414,7 @@ PmStatus pm_inputs_make(const PmGraph *g, uint64_t seed, PmInputClass cls, PmTen
 	memset(out, 0, pm_graph_n_inputs(g) * sizeof *out);
 	st = without_kernels(g, &plain, &own, err);
 	if (!st)
-		st = draw_inputs(plain, seed, cls, 0, out, err);
+		st = draw_inputs(plain, seed, cls, 0, wanted, out, err);
 	pm_graph_free(own);
 	return st;
 }
@@ -420,7 +432,7 @@ static PmStatus try_level(const PmGraph *g, uint64_t seed, PmInputClass cls, int
 			  PmReached *r, PmBranches *b, PmErr *err)
 {
 	size_t n = pm_graph_n_inputs(g);
-	PmStatus st = draw_inputs(g, seed, cls, level, out, err);
+	PmStatus st = draw_inputs(g, seed, cls, level, NULL, out, err);
 
 	if (st)
 		return st;

@@ -39,6 +39,10 @@ const char *pm_input_class_name(PmInputClass cls);
 PmStatus pm_inputs_have_sizes(const PmGraph *g, PmErr *err);
 /* Draws one tensor per graph input into out[0 .. n_inputs) (initialised here, released by the caller). */
 PmStatus pm_inputs_make(const PmGraph *g, uint64_t seed, PmInputClass cls, PmTensor *out, PmErr *err);
+/* The same inputs, of which only those are drawn that `wanted` names (not 0, one per graph input); of the
+ * others out[i] has the type alone. */
+PmStatus pm_inputs_make_some(const PmGraph *g, uint64_t seed, PmInputClass cls, const char *wanted,
+			     PmTensor *out, PmErr *err);
 /* 1 when the elements of input number i may be drawn one by one: nothing ties them to each other, as the rows
  * of a mask or indices that must differ. */
 int pm_inputs_are_free(const PmGraph *g, size_t i);

@@ -168,6 +168,7 @@ static PmStatus make_input_pool(const PmGraph *g, const PmSecret *secret, int re
 				PmErr *err)
 {
 	size_t n = pm_graph_n_inputs(g), whole = 0;
+	char *wanted = pm_xcalloc(n + 1, 1);
 	int64_t bytes = 0, b = 0;
 	PmTensor *t;
 	PmStatus st;
@@ -186,6 +187,7 @@ static PmStatus make_input_pool(const PmGraph *g, const PmSecret *secret, int re
 		t[i].type = *pm_value_type(g, pm_graph_input(g, i));
 		if (pm_input_pool_is_drawn(pool, i))
 			continue;
+		wanted[i] = 1;
 		whole++;
 		if (!pm_type_bytes(&t[i].type, &b, NULL))
 			bytes += b;
@@ -193,15 +195,9 @@ static PmStatus make_input_pool(const PmGraph *g, const PmSecret *secret, int re
 	if (!whole || bytes > (rehearsal ? LARGE_REHEARSAL : LARGE))
 		pool->n_sets = rehearsal || !whole ? 1 : FEW_SETS;
 	for (int s = 0; s < pool->n_sets && whole && !st; s++)
-		st = pm_inputs_make(g, pm_secret_u64(secret, "inputs", (uint64_t)s), PM_INPUTS_NORMAL,
-				    t + (size_t)s * n, err);
-	for (size_t i = 0; i < n * (size_t)pool->n_sets && whole && !st; i++)
-		if (pm_input_pool_is_drawn(pool, i % n)) {
-			PmType type = t[i].type;
-
-			pm_tensor_release(&t[i]);
-			t[i].type = type;
-		}
+		st = pm_inputs_make_some(g, pm_secret_u64(secret, "inputs", (uint64_t)s), PM_INPUTS_NORMAL,
+					 wanted, t + (size_t)s * n, err);
+	free(wanted);
 	return st;
 }
 

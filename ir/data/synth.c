@@ -94,19 +94,23 @@ typedef struct Filling {
 
 static void fill_some(void *arg, int64_t from, int64_t to)
 {
+	enum { SOME = 256 };
 	const Filling *f = arg;
 	const PmSynth *s = f->s;
+	int is_float = pm_dtype_is_float(s->dtype);
 	size_t size = pm_dtype_size(s->dtype);
-	unsigned char *p = f->out + (size_t)from * size;
+	double v[SOME];
 
-	for (int64_t k = from; k < to; k++, p += size) {
-		double x = pm_synth_element(s, f->first + (uint64_t)k);
+	for (int64_t k = from; k < to; k += SOME) {
+		unsigned char *p = f->out + (size_t)k * size;
+		int64_t n = to - k < SOME ? to - k : SOME;
 
-		if (pm_dtype_is_float(s->dtype)) {
-			pm_float_store(s->dtype, p, x);
-		} else {
-			pm_int_store(s->dtype, p, (int64_t)x);
-		}
+		for (int64_t i = 0; i < n; i++)
+			v[i] = pm_synth_element(s, f->first + (uint64_t)(k + i));
+		if (is_float)
+			pm_floats_store(s->dtype, p, n, v);
+		for (int64_t i = 0; i < n && !is_float; i++)
+			pm_int_store(s->dtype, p + (size_t)i * size, (int64_t)v[i]);
 	}
 }
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PIECE = 64 << 20 /* bytes of a made-up constant that are held at once */ };
+
 struct PmExec {
 	const PmPlan *p;
 	PmDevice *d;
@@ -47,10 +49,11 @@ static void find_inner(PmExec *x)
 /* --- the executor ----------------------------------------------------------------------------------------
  */
 
-/* Made-up elements go over in pieces, so that they are never held twice. */
+/* Made-up elements go over in pieces, so that they are never held twice; a piece is large enough for all
+ * processors to make it. */
 static PmStatus upload_constant(PmExec *x, size_t i, const PmBlob *blob, PmErr *err)
 {
-	size_t piece = (size_t)4 << 20, at;
+	size_t piece = blob->size < PIECE ? blob->size : PIECE, at;
 	PmStatus st = PM_OK;
 	void *buf;
 
@@ -75,7 +78,7 @@ static PmStatus new_buffer(PmExec *x, int guarded, int64_t bytes, PmBufUse use, 
 }
 
 /* They serve timed runs as well: guarded where nothing is timed. */
-static PmStatus place_constants(PmExec *x, PmErr *err)
+PmStatus pm_exec_place_constants(PmExec *x, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
@@ -130,7 +133,7 @@ static PmStatus load_sources(PmExec *x, PmErr *err)
 	return st;
 }
 
-PmStatus pm_exec_new(const PmPlan *p, PmDevice *d, PmExec **out, PmErr *err)
+PmStatus pm_exec_new_bare(const PmPlan *p, PmDevice *d, PmExec **out, PmErr *err)
 {
 	PmExec *x = pm_xcalloc(1, sizeof *x);
 	int most = 0;
@@ -150,14 +153,26 @@ PmStatus pm_exec_new(const PmPlan *p, PmDevice *d, PmExec **out, PmErr *err)
 	st = prepare_libraries(x, err);
 	if (!st)
 		st = load_sources(x, err);
-	if (!st)
-		st = place_constants(x, err);
 	if (st) {
 		pm_exec_free(x);
 		return st;
 	}
 	*out = x;
 	return PM_OK;
+}
+
+PmStatus pm_exec_new(const PmPlan *p, PmDevice *d, PmExec **out, PmErr *err)
+{
+	PmExec *x = NULL;
+	PmStatus st = pm_exec_new_bare(p, d, &x, err);
+
+	if (!st)
+		st = pm_exec_place_constants(x, err);
+	if (st)
+		pm_exec_free(x);
+	else
+		*out = x;
+	return st;
 }
 
 static void bind_free(PmBind *b)

@@ -113,6 +113,10 @@ PmStatus pm_plan_print(const PmPlan *p, PmStr *out, PmErr *err);
  */
 typedef struct PmExec PmExec;
 PmStatus pm_exec_new(const PmPlan *p, PmDevice *d, PmExec **out, PmErr *err);
+/* The same without its constants, which may be gigabytes: for whoever wants its modules and its digest.
+ * pm_exec_place_constants has to come before its first binding. */
+PmStatus pm_exec_new_bare(const PmPlan *p, PmDevice *d, PmExec **out, PmErr *err);
+PmStatus pm_exec_place_constants(PmExec *x, PmErr *err);
 void pm_exec_free(PmExec *x);          /* frees its bindings first */
 int pm_exec_launches(const PmExec *x); /* of one call */
 /* Uploads inputs, poisons outputs and scratch with `poison` (before every run, so that unwritten elements

@@ -19,6 +19,7 @@ struct PmWorker {
 	int starts;
 	char held[WORKER_SLOTS][PM_SHA256_HEX];  /* what each slot of the process holds; "" = nothing */
 	char digest[WORKER_SLOTS][PM_CHAIN_HEX]; /* of the same */
+	int bare[WORKER_SLOTS];                  /* 1: it is held without its constants, and cannot be run */
 	int next;                                /* slot to be filled next */
 	int side[PM_SAMPLER_SIDES];              /* slots of the last run, or of the clock's sides */
 	double clock_deadline;
@@ -363,10 +364,13 @@ PmStatus pm_worker_info(PmWorker *w, PmDeviceInfo *out, PmErr *err)
 	return st;
 }
 
-/* Makes sure that the worker holds the work; *slot says where. Slots in the set `keep` are not given away. */
-static PmStatus load(PmWorker *w, const PmWork *work, unsigned keep, double deadline, int *slot, PmErr *err)
+/* Makes sure that the worker holds the work; *slot says where. Slots in the set `keep` are not given away.
+ * `bare`: it is not to be run, so that its constants are not needed. */
+static PmStatus load(PmWorker *w, const PmWork *work, unsigned keep, int bare, double deadline, int *slot,
+		     PmErr *err)
 {
-	WorkerAsk a = { .what = WORKER_LOAD, .n = (int)work->n_alts };
+	WorkerAsk a = { .what = WORKER_LOAD, .n = (int)work->n_alts, .bare = bare };
+	int held;
 	char hex[PM_SHA256_HEX];
 	PmStr payload = PM_STR_INIT;
 	WorkerReply r;
@@ -380,17 +384,19 @@ static PmStatus load(PmWorker *w, const PmWork *work, unsigned keep, double dead
 		for (*slot = 0; *slot < WORKER_SLOTS && strcmp(w->held[*slot], hex) != 0; (*slot)++)
 			;
 	}
-	if (!st && *slot == WORKER_SLOTS) {
-		while (keep >> w->next & 1)
+	held = !st && *slot < WORKER_SLOTS;
+	if (!st && (!held || (w->bare[*slot] && !bare))) {
+		while (!held && keep >> w->next & 1)
 			w->next = (w->next + 1) % WORKER_SLOTS;
-		a.slot = *slot = w->next;
+		a.slot = *slot = held ? *slot : w->next;
 		st = ask(w, &a, &payload, deadline, PM_CHAIN_HEX, &r, err);
 		if (!st)
 			st = take_exactly(w, &payload, w->digest[*slot], PM_CHAIN_HEX, err);
 		w->digest[*slot][PM_CHAIN_HEX - 1] = 0;
 		if (!st) {
 			memcpy(w->held[*slot], hex, sizeof hex);
-			w->next = (w->next + 1) % WORKER_SLOTS;
+			w->bare[*slot] = bare;
+			w->next = held ? w->next : (w->next + 1) % WORKER_SLOTS;
 		}
 	}
 	pm_str_release(&payload);
@@ -417,7 +423,7 @@ static PmStatus run(PmWorker *w, const PmWork *work, const PmTensor *in, uint32_
 			st = pm_err(err, PM_E_TYPE, "The tensor given for input '%.120s' is of another type.",
 				    pm_value_name(work->g, pm_graph_input(work->g, i)));
 	if (!st)
-		st = load(w, work, 0, compiling, &a.slot, err);
+		st = load(w, work, 0, 0, compiling, &a.slot, err);
 	if (st)
 		return st;
 	w->side[0] = a.slot;
@@ -499,7 +505,7 @@ PmStatus pm_worker_clock_open(PmWorker *w, const PmWork *side, int n_sides, cons
 			slot[i] = slot[same];
 			continue;
 		}
-		st = load(w, &side[i], keep,
+		st = load(w, &side[i], keep, 1,
 			  w->clock_deadline > OPEN_SECONDS ? w->clock_deadline : OPEN_SECONDS, &slot[i], err);
 		keep |= st ? 0 : 1u << slot[i];
 	}

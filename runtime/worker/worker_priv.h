@@ -32,6 +32,7 @@ typedef struct WorkerAsk {
 	WorkerWhat what;
 	int slot, n;
 	int plain; /* RUN: pm_exec_plain */
+	int bare;  /* LOAD: without constants, since the slot is not run */
 	uint32_t poison;
 	int n_sets;
 	uint64_t seed, digest, inner, sketch, salt, bank_poison;

@@ -53,7 +53,7 @@ static PmStatus load(const WorkerAsk *a, Cursor *c, PmStr *payload, PmErr *err)
 	if (!st)
 		st = pm_plan_new(s->g, copy, (size_t)a->n, &s->plan, err);
 	if (!st)
-		st = pm_exec_new(s->plan, w.d, &s->exec, err);
+		st = (a->bare ? pm_exec_new_bare : pm_exec_new)(s->plan, w.d, &s->exec, err);
 	if (!st) {
 		char digest[PM_CHAIN_HEX];
 

@@ -145,6 +145,30 @@ static void the_seed_and_the_class_decide(void **state)
 	pm_graph_free(g);
 }
 
+/* Those that are wanted are what they are among all; of the others nothing is made. */
+static void some_inputs_are_those_of_all(void **state)
+{
+	static const char wanted[3] = { 0, 1, 0 };
+	PmGraph *g = pm_test_graph("g (float[64,64] w, bool[4,64] mask, float[4,64] x) => (float[4,64] y) {\n"
+				   "  h = MatMul(x, w)\n  y = Where(mask, h, x)\n}");
+	PmTensor all[3], some[3];
+
+	(void)state;
+	assert_int_equal(pm_inputs_make(g, 3, PM_INPUTS_NORMAL, all, NULL), PM_OK);
+	assert_int_equal(pm_inputs_make_some(g, 3, PM_INPUTS_NORMAL, wanted, some, NULL), PM_OK);
+	for (int i = 0; i < 3; i++) {
+		assert_true(pm_type_equal(&some[i].type, &all[i].type));
+		assert_int_equal(some[i].bytes, wanted[i] ? all[i].bytes : 0);
+		if (wanted[i])
+			assert_memory_equal(some[i].data, all[i].data, all[i].bytes);
+		else
+			assert_null(some[i].data);
+	}
+	pm_tensors_release(all, 3);
+	pm_tensors_release(some, 3);
+	pm_graph_free(g);
+}
+
 /* Which of two updates of one place stays is not defined, so there must not be two. */
 static void a_scatter_meets_no_place_twice(void **state)
 {
@@ -336,6 +360,7 @@ int main(void)
 		cmocka_unit_test(chunks_are_not_each_others_copies),
 		cmocka_unit_test(drawn_numbers_never_change),
 		cmocka_unit_test(drawn_values_are_legal_in_every_class),
+		cmocka_unit_test(some_inputs_are_those_of_all),
 		cmocka_unit_test(a_scatter_meets_no_place_twice),
 		cmocka_unit_test(a_law_decides_the_first_class),
 		cmocka_unit_test(the_seed_and_the_class_decide),

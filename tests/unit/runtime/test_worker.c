@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_worker.c - one device worker serves many runs, and is replaced when a kernel hangs, faults or dies. */
 #include "bench/inputs/inputs.h"
+#include "bench/timing/clock.h"
 #include "integrity/referee/referee.h"
 #include "passmith/pass.h" /* the plugin's PmArg and PmLaunch stand beside the runtime's names */
 #include "runtime/worker/run.h"
@@ -312,6 +313,43 @@ static void inputs_are_fresh_and_legal(void **state)
 	pm_graph_free(g);
 }
 
+/* The clock's slots are loaded without constants, which each of its sides has: a run of the same graph has
+ * them all the same, and so has the clock after a run. */
+static void a_graph_that_the_clock_had_can_be_run(void **state)
+{
+	PmGraph *g = pm_test_graph(
+		"g (float[2,3] x) => (float[2,3] y)\n<float[3] w = {1, 20, 300}> { y = Add(x, w) }");
+	static const float w3[3] = { 1, 20, 300 };
+	PmWorker *w = pm_worker_new("emu");
+	PmClockOpts o = { .secret = pm_secret_draw(), .keep = 1 };
+	PmWork work = { .g = g };
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	for (int i = 0; i < 2; i++) {
+		PmClockResult r;
+
+		if (pm_clock_rehearse(w, g, &work, 2, &o, &r, &err))
+			fail_msg("%s", err.text);
+		assert_true(r.calls.n == 2 && r.calls.v[0].out);
+		for (size_t c = 0; c < r.calls.n; c++) {
+			const float *y = r.calls.v[c].out[0].data;
+			PmTensor x;
+
+			assert_int_equal(pm_input_pool_inputs(&r.pool, r.calls.v[c].index, &x, NULL), PM_OK);
+			for (int k = 0; k < 6; k++)
+				assert_float_equal(y[k], ((float *)x.data)[k] + w3[k % 3], 0);
+			pm_tensor_release(&x);
+		}
+		pm_clock_release(&r);
+		same_as_alone(w, g, 5);
+	}
+	pm_secret_free((PmSecret *)(uintptr_t)o.secret);
+	pm_worker_free(w);
+	pm_graph_free(g);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -323,6 +361,7 @@ int main(void)
 		cmocka_unit_test(a_failing_kernel_costs_its_worker),
 		cmocka_unit_test(what_does_not_fit_is_refused),
 		cmocka_unit_test(inputs_are_fresh_and_legal),
+		cmocka_unit_test(a_graph_that_the_clock_had_can_be_run),
 	};
 
 	return cmocka_run_group_tests_name("worker", tests, NULL, NULL);

@@ -150,7 +150,17 @@ static PmStatus accept_graph(PmTime *t, PmStatus st, PmErr *err)
 	return pm_seats_accept(t->seats, &saw, err);
 }
 
-/* One graph; what fails there is its record, unless there is no such device. */
+/* 1 when what went wrong is the device's, or this machine's, and no graph can be timed: it does not open
+ * again. A graph whose weights leave no memory for the clock fails like that, too, and the next one does not.
+ */
+static int device_is_gone(PmTime *t, PmStatus st)
+{
+	PmDeviceInfo info;
+
+	return (st == PM_E_ENV || st == PM_E_NOT_FOUND) && pm_worker_info(t->worker, &info, NULL) != PM_OK;
+}
+
+/* One graph; what fails there is its record, unless the device is gone. */
 static PmStatus time_one(PmTime *t, const PmTaskVariant *m, const PmTimedPass *p, PmErr *err)
 {
 	PmSecret *secret = pm_secret_draw();
@@ -204,7 +214,7 @@ static PmStatus time_one(PmTime *t, const PmTaskVariant *m, const PmTimedPass *p
 	if (p && !p->g && !p->failed)
 		cJSON_AddStringToObject(j, "declined", p->why);
 	cJSON_AddItemToArray(t->records, j);
-	return st == PM_E_ENV || st == PM_E_NOT_FOUND ? pm_err(err, st, "%s", why.text) : PM_OK;
+	return device_is_gone(t, st) ? pm_err(err, st, "%s", why.text) : PM_OK;
 }
 
 typedef PM_VEC(PmSource) Sources;

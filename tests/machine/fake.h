@@ -3,11 +3,12 @@
  *
  * The folder that FAKE_GPUS names has a file `gpus` with a line for each GPU, "INDEX UUID PCI CPU NAME", and
  * a folder UUID for each, whose files say what happens to it (a file that is not there says nothing): slowed
- * NVML's reasons for low clocks, a number processes  process ids on it errors     errors of its memory that
- * could not be corrected, a number rows       a row of its memory could not be replaced broken     no process
- * can open it breaks     a kernel of anybody but Passmith faults, and it is broken from then on faults     a
- * kernel of anybody but Passmith faults gate       who opens it waits until this file is gone and whose file
- * `log` gets a line for each process that opens it, "PID CPUS".
+ * NVML's reasons for low clocks, a number processes  process ids on it room  bytes of memory that a process
+ * can have, a number errors     errors of its memory that could not be corrected, a number rows       a row
+ * of its memory could not be replaced broken     no process can open it breaks     a kernel of anybody but
+ * Passmith faults, and it is broken from then on faults     a kernel of anybody but Passmith faults gate who
+ * opens it waits until this file is gone and whose file `log` gets a line for each process that opens it,
+ * "PID CPUS".
  */
 #ifndef TESTS_FAKE_H
 #define TESTS_FAKE_H

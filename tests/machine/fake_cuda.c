@@ -4,7 +4,9 @@
 #include "tests/machine/fake.h"
 
 #include <ctype.h>
+#include <malloc.h>
 #include <sched.h>
+#include <stdint.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -241,11 +243,27 @@ XX(cuMemGetInfo_v2, (size_t * unused, size_t *total))
 	return 0;
 }
 
+/* Bytes that this process holds, of those that the file `room` allows. */
+static size_t held_bytes;
+
+static size_t room(void)
+{
+	FILE *f = fake_file(seen[0], "room", "re");
+	size_t bytes = SIZE_MAX;
+
+	if (f && fscanf(f, "%zu", &bytes) != 1)
+		bytes = SIZE_MAX;
+	if (f)
+		fclose(f);
+	return bytes;
+}
+
 XX(cuMemAlloc_v2, (unsigned long long *p, size_t bytes))
 {
-	void *m = calloc(bytes ? bytes : 1, 1);
+	void *m = held_bytes + bytes > room() ? NULL : calloc(bytes ? bytes : 1, 1);
 
 	*p = (unsigned long long)(size_t)m;
+	held_bytes += m ? malloc_usable_size(m) : 0;
 	return m ? 0 : 2;
 }
 
@@ -256,6 +274,7 @@ static void *host(unsigned long long p)
 
 XX(cuMemFree_v2, (unsigned long long p))
 {
+	held_bytes -= p ? malloc_usable_size(host(p)) : 0;
 	free(host(p));
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include "base/sys/io.h"
 #include "base/sys/pool.h"
 #include "base/sys/proc.h"
+#include "base/sys/spool.h"
 #include "dataset/store/models.h"
 #include "dataset/store/subgraphs.h"
 #include "ir/category/category.h"
@@ -29,8 +30,14 @@ typedef struct Work {
 	/* of one process */
 	PmDb *db;
 	PmExtractSeen seen;
+	/* of the model that is cut */
+	PmSpool *spool;
+	PM_VEC(PmSpoolPlace) found; /* its subgraphs, in order */
+	PmStr piece;
 	int64_t row; /* of the model being stored */
 } Work;
+
+static const uint64_t most_found = (uint64_t)16 << 30; /* bytes that the subgraphs of one model may have */
 
 static void fold_models(Work *w)
 {
@@ -61,23 +68,56 @@ static void close_db(void *arg)
 	Work *w = arg;
 
 	pm_extract_seen_release(&w->seen);
+	PM_VEC_RELEASE(&w->found);
+	pm_str_release(&w->piece);
 	pm_db_close(w->db);
 	w->db = NULL;
 }
 
-static PmStatus store_one(void *arg, const PmExtracted *e, PmErr *err)
+/* Puts aside what was cut: its nodes, then its row. In a file, so that a large model takes no more memory. */
+static PmStatus put_aside(void *arg, const PmExtracted *e, PmErr *err)
 {
 	Work *w = arg;
+	PmSpoolPlace at;
 	PmGraphKey key;
-	int64_t id;
+	uint64_t n = e->n;
 	PmStatus st;
 
 	memcpy(key.full, e->full, sizeof key.full);
 	memcpy(key.structure, e->structure, sizeof key.structure);
 	memcpy(key.shapes, e->shapes, sizeof key.shapes);
-	st = pm_subgraph_put(w->db, e->sub, &key, pm_extract_kind(e->kind), &id, NULL, err);
+	pm_str_clear(&w->piece);
+	pm_str_addn(&w->piece, (const char *)&n, sizeof n);
+	pm_str_addn(&w->piece, (const char *)e->nodes, e->n * sizeof *e->nodes);
+	st = pm_subgraph_row_make(e->sub, &key, pm_extract_kind(e->kind), &w->piece, err);
 	if (!st)
-		st = pm_occurrence_put(w->db, w->row, id, e->nodes, e->n, err);
+		st = pm_spool_put(w->spool, w->piece.s, w->piece.len, &at, err);
+	if (!st)
+		PM_VEC_PUSH(&w->found, at);
+	return st;
+}
+
+static PmStatus store_one(Work *w, const PmSpoolPlace *at, PmErr *err)
+{
+	const char *p;
+	PmNode *nodes;
+	uint64_t n;
+	int64_t id;
+	PmStatus st;
+
+	pm_str_clear(&w->piece);
+	pm_str_reserve(&w->piece, at->size);
+	st = pm_spool_get(w->spool, at, w->piece.s, err);
+	if (st)
+		return st;
+	memcpy(&n, w->piece.s, sizeof n);
+	nodes = pm_xcalloc(n + 1, sizeof *nodes);
+	memcpy(nodes, w->piece.s + sizeof n, n * sizeof *nodes);
+	p = w->piece.s + sizeof n + n * sizeof *nodes;
+	st = pm_subgraph_row_put(w->db, p, &id, NULL, err);
+	if (!st)
+		st = pm_occurrence_put(w->db, w->row, id, nodes, n, err);
+	free(nodes);
 	return st;
 }
 
@@ -96,7 +136,23 @@ static PmStatus put_model(Work *w, const PmReadModel *m, const PmGraph *g, const
 	return pm_model_put(w->db, &row, &w->row, err);
 }
 
-/* One model in one transaction: after Ctrl-C it is either there whole or not at all. */
+/* One model in one batch: after Ctrl-C it is either there whole or not at all. The batch begins when
+ * everything is cut, since nobody else can write meanwhile. */
+static PmStatus store_model(Work *w, size_t k, const PmGraph *g, PmErr *err)
+{
+	PmStatus st = pm_db_begin(w->db, err);
+
+	if (st)
+		return st;
+	st = put_model(w, &w->m.model[k], g, NULL, err);
+	for (size_t i = 0; i < w->found.n && !st; i++)
+		st = store_one(w, &w->found.v[i], err);
+	if (!st)
+		return pm_db_commit(w->db, err);
+	pm_db_rollback(w->db);
+	return st;
+}
+
 static PmStatus cut_graph(Work *w, size_t k, const PmGraph *g, const PmSkeleton *s, PmExtractReport *report,
 			  PmErr *err)
 {
@@ -111,16 +167,14 @@ static PmStatus cut_graph(Work *w, size_t k, const PmGraph *g, const PmSkeleton 
 	pm_err_init(&ignored);
 	if (pm_plan_count(g, launches, &ignored)) /* sizes that are not known: counted by operator */
 		opts.fusible.launches = NULL;
-	st = pm_db_begin(w->db, err);
-	if (!st) {
-		st = put_model(w, &w->m.model[k], g, NULL, err);
-		if (!st)
-			st = pm_extract_model(g, &opts, &w->seen, store_one, w, report, err);
-		if (!st)
-			st = pm_db_commit(w->db, err);
-		else
-			pm_db_rollback(w->db);
-	}
+	w->found.n = 0;
+	st = pm_spool_open(most_found, &w->spool, err);
+	if (!st)
+		st = pm_extract_model(g, &opts, &w->seen, put_aside, w, report, err);
+	if (!st)
+		st = store_model(w, k, g, err);
+	pm_spool_close(w->spool);
+	w->spool = NULL;
 	pm_node_sets_release(&motifs);
 	free(launches);
 	return st;

@@ -8,6 +8,7 @@
 #include "ir/category/category.h"
 #include "ir/text/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,7 @@ void pm_graph_ops(const PmGraph *g, PmStr *out)
 typedef struct Row {
 	const PmGraphKey *key;
 	const char *category;
+	int64_t n_nodes;
 	PmStr text, ops, shapes, dtypes;
 } Row;
 
@@ -49,6 +51,7 @@ static PmStatus row_init(Row *r, const PmGraph *g, const PmGraphKey *key, PmErr 
 	static const PmPrintOpts opts = { .renumber = 1 };
 
 	r->key = key;
+	r->n_nodes = (int64_t)pm_graph_n_nodes(g);
 	r->category = pm_category_name(pm_category_of(g, NULL));
 	pm_str_init(&r->text);
 	pm_str_init(&r->ops);
@@ -88,7 +91,7 @@ static PmStatus intern(PmDb *db, const Row *r, int64_t *op_seq, int64_t *bucket,
 	return st;
 }
 
-static PmStatus insert(PmDb *db, const PmGraph *g, const Row *r, int64_t *changes, PmErr *err)
+static PmStatus insert(PmDb *db, const Row *r, int64_t *changes, PmErr *err)
 {
 	int64_t op_seq = 0, bucket = 0;
 	PmStatus st = intern(db, r, &op_seq, &bucket, err);
@@ -99,8 +102,8 @@ static PmStatus insert(PmDb *db, const PmGraph *g, const Row *r, int64_t *change
 		db, "store a subgraph", changes, err,
 		"INSERT INTO subgraphs (hash, structure, shapes, n_nodes, op_seq, bucket, text, category) "
 		"VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING",
-		"sssiiiss", r->key->full, r->key->structure, r->key->shapes, (int64_t)pm_graph_n_nodes(g),
-		op_seq, bucket, r->text.s, r->category);
+		"sssiiiss", r->key->full, r->key->structure, r->key->shapes, r->n_nodes, op_seq, bucket,
+		r->text.s, r->category);
 }
 
 /* Graphs of one hash may list independent nodes and inputs in different orders. The least text stays, so that
@@ -121,8 +124,7 @@ static PmStatus keep_least(PmDb *db, int64_t id, const Row *r, PmErr *err)
 			       "siisi", r->text.s, op_seq, bucket, r->category, id);
 }
 
-static PmStatus put(PmDb *db, const PmGraph *g, const Row *r, const char *kind, int64_t *id, int64_t *changes,
-		    PmErr *err)
+static PmStatus put(PmDb *db, const Row *r, const char *kind, int64_t *id, int64_t *changes, PmErr *err)
 {
 	static const char find[] = "SELECT id FROM subgraphs WHERE hash = ?";
 	PmStatus st = pm__db_i64(db, "look a subgraph up", id, err, find, "s", r->key->full);
@@ -130,7 +132,7 @@ static PmStatus put(PmDb *db, const PmGraph *g, const Row *r, const char *kind, 
 	if (st == PM_OK) {
 		st = keep_least(db, *id, r, err);
 	} else if (st == PM_E_NOT_FOUND) {
-		st = insert(db, g, r, changes, err);
+		st = insert(db, r, changes, err);
 		if (st == PM_OK)
 			st = pm__db_i64(db, "look a subgraph up", id, err, find, "s", r->key->full);
 	}
@@ -141,13 +143,30 @@ static PmStatus put(PmDb *db, const PmGraph *g, const Row *r, const char *kind, 
 	return st;
 }
 
+/* In a batch of its own where none is open. */
+static PmStatus put_alone(PmDb *db, const Row *r, const char *kind, int64_t *id, int *is_new, PmErr *err)
+{
+	int64_t changes = 0;
+	PmStatus st = pm__db_enter(db, err);
+
+	if (st == PM_OK) {
+		st = put(db, r, kind, id, &changes, err);
+		st = pm__db_leave(db, st, err);
+	}
+	if (is_new)
+		*is_new = changes > 0;
+	return st;
+}
+
 PmStatus pm_subgraph_put(PmDb *db, const PmGraph *g, const PmGraphKey *key, const char *kind, int64_t *id,
 			 int *is_new, PmErr *err)
 {
 	PmGraphKey own;
-	int64_t changes = 0;
 	Row row;
 	PmStatus st = PM_OK;
+
+	if (is_new)
+		*is_new = 0;
 
 	if (!key) {
 		st = pm_graph_key(g, &own, err);
@@ -157,15 +176,49 @@ PmStatus pm_subgraph_put(PmDb *db, const PmGraph *g, const PmGraphKey *key, cons
 		return st;
 	st = row_init(&row, g, key, err);
 	if (st == PM_OK)
-		st = pm__db_enter(db, err);
-	if (st == PM_OK) {
-		st = put(db, g, &row, kind, id, &changes, err);
-		st = pm__db_leave(db, st, err);
-	}
+		st = put_alone(db, &row, kind, id, is_new, err);
 	row_release(&row);
-	if (is_new)
-		*is_new = changes > 0;
 	return st;
+}
+
+/* ---- rows made ready ---- */
+
+enum { N_FIELDS = 9 }; /* texts of a row, behind its number of nodes */
+
+PmStatus pm_subgraph_row_make(const PmGraph *g, const PmGraphKey *key, const char *kind, PmStr *out,
+			      PmErr *err)
+{
+	Row r;
+	PmStatus st = row_init(&r, g, key, err);
+	const char *field[N_FIELDS] = { key->full, key->structure, key->shapes, r.category, kind,
+					r.ops.s,   r.shapes.s,     r.dtypes.s,  r.text.s };
+
+	if (st == PM_OK)
+		pm_str_addn(out, (const char *)&r.n_nodes, sizeof r.n_nodes);
+	for (size_t i = 0; i < N_FIELDS && st == PM_OK; i++)
+		pm_str_addn(out, field[i] ? field[i] : "", strlen(field[i] ? field[i] : "") + 1);
+	row_release(&r);
+	return st;
+}
+
+PmStatus pm_subgraph_row_put(PmDb *db, const char *row, int64_t *id, int *is_new, PmErr *err)
+{
+	const char *p = row + sizeof(int64_t), *field[N_FIELDS];
+	PmGraphKey key;
+	Row r = { .key = &key };
+
+	memcpy(&r.n_nodes, row, sizeof r.n_nodes);
+	for (size_t i = 0; i < N_FIELDS; i++, p += strlen(p) + 1)
+		field[i] = p;
+	snprintf(key.full, sizeof key.full, "%s", field[0]);
+	snprintf(key.structure, sizeof key.structure, "%s", field[1]);
+	snprintf(key.shapes, sizeof key.shapes, "%s", field[2]);
+	r.category = field[3];
+	r.ops.s = (char *)(uintptr_t)field[5]; /* read only: nothing of it is released */
+	r.shapes.s = (char *)(uintptr_t)field[6];
+	r.dtypes.s = (char *)(uintptr_t)field[7];
+	r.text.s = (char *)(uintptr_t)field[8];
+	return put_alone(db, &r, field[4], id, is_new, err);
 }
 
 /* ---- rows made before there were buckets, or categories ---- */

@@ -36,6 +36,11 @@ void pm_graph_ops(const PmGraph *g, PmStr *out);
  * there. Of the texts of one hash the least stays. `key` may be NULL: it is computed. */
 PmStatus pm_subgraph_put(PmDb *db, const PmGraph *g, const PmGraphKey *key, const char *kind, int64_t *id,
 			 int *is_new, PmErr *err);
+/* The same in two steps, so that a batch holds the database no longer than it takes to write. The first makes
+ * the row ready: bytes appended to *out, to be used by this program alone. The second stores it. */
+PmStatus pm_subgraph_row_make(const PmGraph *g, const PmGraphKey *key, const char *kind, PmStr *out,
+			      PmErr *err);
+PmStatus pm_subgraph_row_put(PmDb *db, const char *row, int64_t *id, int *is_new, PmErr *err);
 /* Stores that `subgraph` was found in `model` at these nodes (n > 0); the same again is no change. */
 PmStatus pm_occurrence_put(PmDb *db, int64_t model, int64_t subgraph, const PmNode *nodes, size_t n,
 			   PmErr *err);

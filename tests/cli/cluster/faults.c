@@ -24,8 +24,21 @@ static char ours[MAX_FD]; /* descriptors of files of the folder */
 static pid_t first;
 static long count;
 
+/* The functions behind ours. Looked up at the start: a look-up takes memory, which the process of a kernel may not ask
+ * the system for. */
+static int (*real_open)(const char *, int, ...);
+static ssize_t (*real_write)(int, const void *, size_t);
+static int (*real_fsync)(int);
+static int (*real_close)(int);
+static int (*real_rename)(const char *, const char *);
+
 __attribute__((constructor)) static void begin(void)
 {
+	*(void **)&real_open = dlsym(RTLD_NEXT, "open");
+	*(void **)&real_write = dlsym(RTLD_NEXT, "write");
+	*(void **)&real_fsync = dlsym(RTLD_NEXT, "fsync");
+	*(void **)&real_close = dlsym(RTLD_NEXT, "close");
+	*(void **)&real_rename = dlsym(RTLD_NEXT, "rename");
 	first = getpid();
 	unsetenv("LD_PRELOAD"); /* programs that it starts are as ever, and so is the sandbox */
 }
@@ -41,7 +54,6 @@ static int is_ours(const char *path)
 static int step(int fd, const void *p, size_t n)
 {
 	const char *at = getenv("FAULT_AT"), *what = getenv("FAULT");
-	ssize_t (*do_write)(int, const void *, size_t);
 
 	count++;
 	if (!at || !what || count < atol(at))
@@ -52,10 +64,9 @@ static int step(int fd, const void *p, size_t n)
 	}
 	if (count > atol(at))
 		return 0;
-	*(void **)&do_write = dlsym(RTLD_NEXT, "write");
 	if (!strcmp(what, "kill")) {
 		if (n)
-			(void)!do_write(fd, p, n / 2);
+			(void)!real_write(fd, p, n / 2);
 		raise(SIGKILL);
 	}
 	raise(SIGSTOP);
@@ -64,11 +75,9 @@ static int step(int fd, const void *p, size_t n)
 
 int open(const char *path, int flags, ...)
 {
-	int (*real)(const char *, int, ...);
 	int fd, mode = 0;
 	va_list ap;
 
-	*(void **)&real = dlsym(RTLD_NEXT, "open");
 	if (flags & O_CREAT) {
 		va_start(ap, flags);
 		mode = va_arg(ap, int);
@@ -76,7 +85,7 @@ int open(const char *path, int flags, ...)
 	}
 	if ((flags & O_CREAT) && is_ours(path) && step(-1, NULL, 0))
 		return -1;
-	fd = real(path, flags, mode);
+	fd = real_open(path, flags, mode);
 	if (fd >= 0 && fd < MAX_FD)
 		ours[fd] = (flags & O_CREAT) && is_ours(path);
 	return fd;
@@ -84,42 +93,31 @@ int open(const char *path, int flags, ...)
 
 ssize_t write(int fd, const void *p, size_t n)
 {
-	ssize_t (*real)(int, const void *, size_t);
-
-	*(void **)&real = dlsym(RTLD_NEXT, "write");
 	if (fd >= 0 && fd < MAX_FD && ours[fd] && step(fd, p, n))
 		return -1;
-	return real(fd, p, n);
+	return real_write(fd, p, n);
 }
 
 int fsync(int fd)
 {
-	int (*real)(int);
-
-	*(void **)&real = dlsym(RTLD_NEXT, "fsync");
 	if (fd >= 0 && fd < MAX_FD && ours[fd] && step(-1, NULL, 0))
 		return -1;
-	return real(fd);
+	return real_fsync(fd);
 }
 
 int close(int fd)
 {
-	int (*real)(int);
-
-	*(void **)&real = dlsym(RTLD_NEXT, "close");
 	if (fd >= 0 && fd < MAX_FD)
 		ours[fd] = 0;
-	return real(fd);
+	return real_close(fd);
 }
 
 int rename(const char *from, const char *to)
 {
 	const char *what = getenv("FAULT");
-	int (*real)(const char *, const char *);
 
-	*(void **)&real = dlsym(RTLD_NEXT, "rename");
 	/* A full disk has room for another name. */
 	if (is_ours(to) && (!what || strcmp(what, "full")) && step(-1, NULL, 0))
 		return -1;
-	return real(from, to);
+	return real_rename(from, to);
 }

@@ -81,6 +81,8 @@ for k in 0 1 3 5; do
 	grep -h '"verdict"' "$p/results/0.jsonl" | sort | comm -23 "$tmp/rows" - >"$tmp/lost"
 	[ "$(wc -l <"$tmp/rows")" -ge "$k" ] && [ ! -s "$tmp/lost" ]
 	tap "and those that were published as they were, with their times"
+	[ "$(grep -c '"ordinal": *[0-9]*,.*"verdict": *"OK"' "$p/results/0.jsonl")" = $variants ] && ! grep -q '"verdict": *"[^O]' "$p/results/0.jsonl"
+	tap "each is the evaluation of a pass that is right, in its sandbox"
 done
 
 # Several at once: what is finished is published, though a variant before it is not. The first shape, of 512 elements, never ends.

@@ -115,8 +115,8 @@ static int find_code(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-/* The executable segment that holds the C library's syscall(): unlike write() no preloaded library, as some that
- * watch a program, puts its own in the place of it. */
+/* The executable segment that holds the C library's syscall(): unlike write() no preloaded library, as some
+ * that watch a program, puts its own in the place of it. */
 static int libc_code(Code *c)
 {
 	static long (*const fn)(long, ...) = syscall;

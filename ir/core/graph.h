@@ -86,7 +86,9 @@ typedef struct PmAttr {
 PmGraph *pm_graph_new(size_t budget); /* budget in bytes, 0 = none; over it calls return PM_E_LIMIT */
 /* Frees the graph with all that it owns; NULL is allowed. */
 void pm_graph_free(PmGraph *g);
-/* A deep copy (constants shared) with ids renumbered in execution order. Returns owned. */
+/* A deep copy (constants shared) with ids renumbered in execution order. Returns owned. Names that were given
+ * stay; those that were made up are made up anew, since such a name says the number that its value has in the
+ * graph at hand (pm_value_name). Where all names were given, the clone prints like its original. */
 PmStatus pm_graph_clone(const PmGraph *g, PmGraph **out, PmErr *err);
 const char *pm_graph_name(const PmGraph *g); /* never NULL */
 PmStatus pm_graph_set_name(PmGraph *g, const char *name, PmErr *err);

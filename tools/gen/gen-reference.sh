@@ -31,6 +31,7 @@ page targets.md "$build/passmith" doctor --targets-markdown
 page verdicts.md tools/gen/gen-verdicts.sh "$build"
 page schema.md tools/gen/gen-schema.sh
 page renamed.md tools/gen/gen-renamed.sh
+page cast.md tools/gen/gen-cast.sh
 page environment.md tools/gen/gen-environment.sh
 page plugin-interface.md tools/gen/gen-interface.sh
 page exemplars.md tools/gen/gen-exemplars.sh

@@ -24,8 +24,8 @@ static char ours[MAX_FD]; /* descriptors of files of the folder */
 static pid_t first;
 static long count;
 
-/* The functions behind ours. Looked up at the start: a look-up takes memory, which the process of a kernel may not ask
- * the system for. */
+/* The functions behind ours. Looked up at the start: a look-up takes memory, which the process of a kernel
+ * may not ask the system for. */
 static int (*real_open)(const char *, int, ...);
 static ssize_t (*real_write)(int, const void *, size_t);
 static int (*real_fsync)(int);

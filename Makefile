@@ -285,7 +285,7 @@ $(PASS_SO): $(BUILD)/passes/%.so: $(BUILD)/flags | $(GEN_H) $(PASS_INC)
 	@mkdir -p $(@D) $(dir $(call pass_dep,$@))
 	$(call Q,PASS)$(PASS_CC) $(PASS_WARN) -MMD -MP -MF $(call pass_dep,$@) -MT $@ -o $@ $(filter %/$*.c,$^)
 
-$(PASS_DIR:%=$(BUILD)/passes/%.so): $(BUILD)/passes/%.so: $(wildcard $(PASS_DIR:%=passes/%/*.[ch])) $(wildcard include/passmith/*.h) $(PASS_INC) $(BUILD)/flags | $(GEN_H)
+$(PASS_DIR:%=$(BUILD)/passes/%.so): $(BUILD)/passes/%.so: $(wildcard $(PASS_DIR:%=passes/%/*.[ch]) $(PASS_DIR:%=passes/%/*.def)) $(wildcard include/passmith/*.h) $(PASS_INC) $(BUILD)/flags | $(GEN_H)
 	@mkdir -p $(@D)
 	$(call Q,PASS)$(PASS_CC) -I $(GEN)/passes/$* $(PASS_WARN) -o $@ $(filter passes/$*/%.c,$^)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* eval.c - writes the statements that compute a value at coordinates: loads, and who writes what. */
+/* eval.c - the statements that compute a value at coordinates: loads, and who makes what. */
 #include "fuse.h"
 
 int f_fail(Ctx *c, const char *why)
@@ -115,22 +115,6 @@ void f_count_load(Ctx *c, const Op *o, int arg, Ix at, int lanes)
 	f_work(c, 0, 2);
 }
 
-/* "fetch<8, A>(p0 + 8 * m)" or "p0[m]". */
-void f_load_text(Ctx *c, int arg, Ix at, int vec)
-{
-	c->vec_in |= vec ? 1ull << arg : 0;
-	if (vec) {
-		t_add(c, "fetch<");
-		t_int(c, c->s->vec);
-		t_add(c, ", A>(");
-	}
-	t_add(c, "p");
-	t_int(c, arg);
-	t_add(c, vec ? " + (" : "[");
-	t_ix(c, at);
-	t_add(c, vec ? "))" : "]");
-}
-
 static int is_half(const Op *o)
 {
 	return o->dtype == PM_F16 || o->dtype == PM_BF16;
@@ -140,8 +124,8 @@ static int load(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->op[op];
 	Ix at = ix_flat(c, co, o->dim, o->rank), base, rest, of_lane = -1;
-	int ints = f_class(o->dtype) == PM_I64, var, arg, early;
 	int64_t step;
+	Stmt *s;
 
 	if (c->fail)
 		return -1;
@@ -153,76 +137,33 @@ static int load(Ctx *c, int op, const Ix *co)
 	} else {
 		of_lane = -1;
 	}
-	var = f_new_var(c, o->dtype, step != 0);
-	arg = f_arg(c, op);
-	f_count_load(c, o, arg, base, step != 0);
-	early = of_lane >= 0 ? -1 : f_early(c, o, arg, at, step == 1 ? base : -1, step != 0);
-	if (step == 1 && early >= 0 && c->s->hold && c->s->vec * pm_dtype_bytes(o->dtype) % 4 == 0) {
-		t_add(c, "again(");
-		f_early_ref(c, early);
-		t_add(c, ");\n");
-	}
-	if (step == 1) {
-		t_add(c, "const ");
-		f_declare_packed(c, o->dtype, var);
-		t_add(c, " = ");
-		if (early >= 0)
-			f_early_ref(c, early);
-		else
-			f_load_text(c, arg, base, 1);
-		t_add(c, ";\n");
-	}
+	s = f_emit_to(c, ST_LOAD, f_new_var(c, o->dtype, step != 0), -1);
+	s->arg = (int16_t)f_arg(c, op);
+	s->dtype = o->dtype;
+	s->lanes = step != 0;
+	s->vec = step == 1;
+	s->at = step == 1 ? base : at;
+	s->lane = of_lane;
+	s->where = (int8_t)(of_lane >= 0 ? -1 : f_early_place(c, o, at));
+	f_ask(c, s);
+	f_count_load(c, o, s->arg, base, step != 0);
+	c->vec_in |= step == 1 ? 1ull << s->arg : 0;
 	/* What is small is near, wherever its elements lie. */
 	c->s->lane_loads += step != 0 && step != 1 && f_numel(o) * pm_dtype_bytes(o->dtype) > NEAR;
-	c->var[var].exact = 1;
-	if (step == 1 && of_lane < 0 && is_half(o)) {
-		f_unpack(c, o->dtype, var);
-		return var;
-	}
-	f_declare(c, var, NULL);
-	f_for_lanes(c, step != 0);
-	if (!c->dry)
-		f_ref(c, c->out, var);
-	t_add(c, ints ? " = (long long)" : " = ld(");
-	if (step == 1) {
-		t_add(c, "w");
-		t_int(c, var);
-	} else if (early >= 0) {
-		f_early_ref(c, early);
-	} else {
-		f_load_text(c, arg, at, 0);
-	}
-	if (of_lane >= 0) {
-		t_add(c, "[");
-		t_ix(c, of_lane);
-		t_add(c, "]");
-	} else {
-		t_add(c, step == 1 || (step && early >= 0) ? "[j]" : "");
-	}
-	t_add(c, ints ? ";\n" : ");\n");
-	return var;
+	c->var[s->to].exact = 1;
+	if (step == 1 && of_lane < 0 && is_half(o))
+		c->var[s->to].packed = o->dtype;
+	return s->to;
 }
 
 static int number(Ctx *c, const Op *o)
 {
-	int var = f_new_var(c, o->dtype, 0);
+	Stmt *s = f_emit_to(c, ST_NUMBER, f_new_var(c, o->dtype, 0), -1);
 
-	c->var[var].exact = 1;
-	t_add(c, "const ");
-	t_add(c, f_cclass(o->dtype));
-	t_add(c, " v");
-	t_int(c, var);
-	t_add(c, " = (");
-	t_add(c, f_cclass(o->dtype));
-	t_add(c, ")");
-	if (!c->dry) {
-		if (f_class(o->dtype) == PM_I64)
-			pm_text_int(c->out, (int64_t)o->num[0]);
-		else
-			pm_text_float(c->out, o->num[0]);
-	}
-	t_add(c, ";\n");
-	return var;
+	c->var[s->to].exact = 1;
+	s->num = o->num;
+	s->n_num = 1;
+	return s->to;
 }
 
 int f_computed(const Ctx *c, const Op *o)
@@ -279,6 +220,7 @@ static int write_exact(Ctx *c, int op, const Ix *co)
 int f_rounded(Ctx *c, int op, int var)
 {
 	const Op *o = &c->op[op];
+	Stmt *s;
 	int y;
 
 	if (var < 0 || !o->val.id || !is_half(o) || c->var[var].exact)
@@ -287,26 +229,11 @@ int f_rounded(Ctx *c, int op, int var)
 	c->var[y].exact = 1;
 	c->var[y].before = (int16_t)var;
 	f_work(c, c->var[y].lanes, 1);
-	if (c->var[y].lanes && !c->singly) {
-		f_declare_packed(c, o->dtype, y);
-		t_add(c, ";\nround_to(w");
-		t_int(c, y);
-		t_add(c, c->var[var].cached ? ", c" : ", v");
-		t_int(c, var);
-		t_add(c, c->var[var].cached ? "[k]);\n" : ");\n");
-		f_unpack(c, o->dtype, y);
-		return y;
-	}
-	f_declare(c, y, NULL);
-	if (c->dry)
-		return y;
-	f_for_lanes(c, c->var[y].lanes);
-	f_ref(c, c->out, y);
-	t_add(c, " = ld(st<");
-	t_add(c, f_ctype(o->dtype));
-	t_add(c, ">(");
-	f_ref(c, c->out, var);
-	t_add(c, "));\n");
+	s = f_emit_to(c, ST_ROUND, y, var);
+	s->dtype = o->dtype;
+	s->packed = c->var[y].lanes && !c->singly;
+	if (s->packed)
+		c->var[y].packed = o->dtype;
 	return y;
 }
 
@@ -319,7 +246,7 @@ static int write_value(Ctx *c, int op, const Ix *co)
 /* What depends on the row only is written once for the row, in front of the loops. */
 static int for_the_row(Ctx *c, int op, const Ix *co)
 {
-	PmText *out = c->out;
+	Block *out = c->out;
 	double times = c->times, turns = c->turns;
 	int var, branch = c->branch, trial = c->trial;
 

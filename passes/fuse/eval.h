@@ -1,24 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* eval.h - values at coordinates: variables, the statements that compute them, loops, early loads. */
+/* eval.h - values at coordinates: the statements that compute them, loops, early loads. */
 #ifndef PASSES_FUSE_EVAL_H
 #define PASSES_FUSE_EVAL_H
 
-#include "ix.h"
-#include "load.h"
-
-typedef struct Var { /* a variable of the kernel */
-	int8_t dtype;
-	uint8_t lanes;  /* one value for each lane */
-	uint8_t wanted; /* kept over loops */
-	uint8_t cached; /* of a loop that is over */
-	uint8_t kept;   /* written to its array */
-	uint8_t row;    /* of the row's part */
-	uint8_t exact;  /* rounding it to its operation's type would change nothing */
-	int8_t packed;  /* its lanes also stand in the vector w of its number, as this type of 16 bits; -1:
-			   they do not */
-	int16_t before; /* the variable beside it that holds it as it was before it was rounded, -1: none */
-	int16_t loop;   /* loop class that made it, -1: none */
-} Var;
+#include "nest.h"
 
 typedef struct Memo {
 	int32_t op; /* < 0: an index made from co[0] or from op -op */
@@ -26,45 +11,20 @@ typedef struct Memo {
 	Ix co[F_RANK];
 } Memo;
 
-typedef struct Loop { /* loops of a section with the same trip count */
-	int64_t extent;
-	Ix chunk; /* the chunk's variable */
-} Loop;
-
 /* A reduction that has been written: the launch that leaves its parts, and the variable that it is. */
 typedef struct Reduced {
 	int op, stage, var;
 } Reduced;
 
-/* A load at the begin of a section: its operand and place, and in front of which loops. */
-typedef struct Early {
-	int where, arg;
-	Ix at;
-} Early;
-
 /* ---- eval.c ---- */
 
 /* The variable that holds the value of op at the coordinates; -1 after a failure. */
 int f_eval(Ctx *c, int op, const Ix *co);
-int f_new_var(Ctx *c, int dtype, int lanes);
-void f_ref(Ctx *c, PmText *t, int var);
-void f_declare(Ctx *c, int var, const char *init);
-void f_for_lanes(Ctx *c, int lanes);
-/* "v5[j] = v3[j];" for all lanes of `to`. */
-void f_assign(Ctx *c, int to, int from);
 int f_memo_find(Ctx *c, int op, const Ix *co, int rank);
 void f_memo_add(Ctx *c, int op, const Ix *co, int rank, int var);
 /* var rounded to the type of op, as a stored value would be; var itself where that changes nothing. */
 int f_rounded(Ctx *c, int op, int var);
-/* "pm_vec<__half, 8> w7", which holds the lanes of the variable `var` of number 7. */
-void f_declare_packed(Ctx *c, int dtype, int var);
-/* Whether w holds them where c stands: of a loop that is over, only the lanes are kept. */
-int f_is_packed(const Ctx *c, int var, int dtype);
-/* Declares the lanes of a variable, from the vector beside it. */
-void f_unpack(Ctx *c, int dtype, int var);
-const char *f_ctype(int dtype);  /* in memory */
-const char *f_cclass(int dtype); /* in registers */
-int f_class(int dtype);          /* PM_F32, PM_F64 or PM_I64 */
+int f_class(int dtype); /* PM_F32, PM_F64 or PM_I64 */
 int f_computed(const Ctx *c, const Op *o);
 /* Counts n operations of a thread, for each lane or not. */
 void f_work(Ctx *c, int lanes, int n);
@@ -75,14 +35,13 @@ uint32_t f_deps(const Ctx *c, const Ix *co, int rank);
  * none. */
 void f_count_load(Ctx *c, const Op *o, int arg, Ix at, int lanes);
 int f_fail(Ctx *c, const char *why);
-void t_add(Ctx *c, const char *s);
-void t_int(Ctx *c, int64_t x);
-void t_ix(Ctx *c, Ix a);
-/* An index that a statement computes from `a` as `expr` says with $ for it; between 0 and hi. */
-Ix f_opaque(Ctx *c, Ix a, const char *before, const char *after, int64_t hi);
+/* An index that a statement computes from `a`, between 0 and hi; of an axis of n elements, factor and offset
+ * in num where `how` needs them (vars.c). */
+Ix f_index_of(Ctx *c, Ix a, IndexHow how, int64_t n, int64_t hi, const double *num);
+Ix f_made_index(Ctx *c, Ix a, IndexHow how, int64_t n, int64_t hi);
 /* Statements go to the row's part from here on; f_leave() goes back. */
 typedef struct Place {
-	PmText *out;
+	Block *out;
 	int at_row, branch;
 } Place;
 /* What is to be given back to f_leave(). */
@@ -90,8 +49,8 @@ Place f_enter_row(Ctx *c);
 void f_leave(Ctx *c, const Place *p);
 /* a, known to be between 0 and hi where it is used. */
 Ix f_confine(Ctx *c, Ix a, int64_t hi);
-/* "a < k" for every lane alike, as text; fails when lanes differ. */
-void f_below(Ctx *c, Ix a, int64_t k);
+/* What of `a` says for all lanes alike whether it is below k; fails when lanes differ. */
+Ix f_one_base(Ctx *c, Ix a, int64_t k);
 
 int f_eval_move(Ctx *c, int op, const Ix *co);    /* eval_move.c: views, pieces */
 int f_eval_gather(Ctx *c, int op, const Ix *co);  /* eval_gather.c */
@@ -102,30 +61,19 @@ int f_eval_scatter(Ctx *c, int op, const Ix *co); /* eval_scatter.c */
 int f_eval_steps(Ctx *c, int op, const Ix *co);   /* eval_steps.c */
 /* What reductions and pools begin with, whether they keep one of their elements, and the statement that takes
  * `v` into `acc` (eval_reduce.c). */
-const char *f_red_start(const Op *o);
+Start f_red_start(const Op *o);
 int f_red_extreme(const Op *o);
-void f_red_step(Ctx *c, const Op *o, int acc, int v, int lanes);
+Stmt *f_red_step(Ctx *c, const Op *o, int acc, int v, int lanes);
 /* The value of op, an operand of the reduction `red`, at one of the row's places: taken from the loop over
  * all that `red` has of them. */
 int f_pick(Ctx *c, int op, const Ix *co, int red);
-/* Opens a loop of one thread alone, up to its "}", and gives its index. */
-Ix f_loop_alone(Ctx *c, int64_t n, uint32_t deps);
+/* Opens a loop of one thread alone, and gives its index; what c->out was is its end. */
+Ix f_loop_alone(Ctx *c, int64_t n);
 /* The place in arg_in of a value that is read from memory. */
 int f_arg(Ctx *c, int op);
-/* Elements of an argument as text: one, or a vector. */
-void f_load_text(Ctx *c, int arg, Ix at, int vec);
-/* A name that is not used yet: the letter and a number (eval_reduce.c). */
-enum { F_NAME = 12 };
-void f_name(Ctx *c, char letter, char name[F_NAME]);
-/* "int x7; x7 = ", or the same of an array with an element for each lane, whose loop goes on: the value
- * comes next. The name is made of the letter. */
-void f_declare_int(Ctx *c, char letter, char name[F_NAME], int lanes);
-/* "for (int i4 = 0; i4 < n; i4 += step) {" with a new name (eval_reduce.c). */
-void f_for(Ctx *c, int64_t n, int step, char name[F_NAME]);
-
 /* What a loop has to restore at its end. */
 typedef struct LoopState {
-	PmText *out;
+	Block *out;
 	int at_row, memo_base, n_memo, branch, loop_now, loop;
 	double times;
 } LoopState;
@@ -136,18 +84,52 @@ void f_loop_end(Ctx *c, LoopState *st);
 /* Instead of f_loop_end: nothing of it is wanted. */
 void f_loop_drop(Ctx *c, const LoopState *st);
 
+/* ---- emit.c ---- */
+
+/* An empty nest; statements go to the row's part. */
+void f_nest_reset(Ctx *c);
+/* A statement at the end of c->out, its fields none; never NULL. */
+Stmt *f_emit(Ctx *c, StmtKind kind);
+/* The same with the variable that it makes or changes, and one that it reads; -1: none. */
+Stmt *f_emit_to(Ctx *c, StmtKind kind, int to, int from);
+/* Puts s into the order in which f_finish() decides. */
+void f_ask(Ctx *c, Stmt *s);
+/* Statements go to a new block from here on, the body of `owner` unless that is NULL; gives what c->out was.
+ * f_close() goes back there and gives the block. */
+Block *f_open(Ctx *c, Stmt *owner);
+Block *f_close(Ctx *c, Block *out);
+/* The statements of b, behind those that are there. */
+void f_append(Ctx *c, const Block *b);
+/* One more condition of s. */
+void f_when(Ctx *c, Stmt *s, CondKind kind, Ix at, int64_t n);
+/* a < k, and a >= k, for all lanes alike; fails when lanes differ. */
+void f_when_below(Ctx *c, Stmt *s, Ix a, int64_t k);
+void f_when_from(Ctx *c, Stmt *s, Ix a, int64_t k);
+int f_new_var(Ctx *c, int dtype, int lanes);
+/* Var as it is to be read where c stands. */
+Ref f_ref(const Ctx *c, int var);
+/* Whether w holds its lanes where c stands: of a loop that is over, only the lanes are kept. */
+int f_is_packed(const Ctx *c, int var, int dtype);
+/* The variable begins as `start`. */
+void f_begin(Ctx *c, int var, Start start);
+/* `to` becomes `from`, all of its lanes. */
+Stmt *f_move(Ctx *c, int to, int from);
+/* A name that is not used yet: the letter and a number. */
+enum { F_NAME = 12 };
+void f_name(Ctx *c, char letter, char name[F_NAME]);
+/* An index of a new name. */
+Ix f_new_index(Ctx *c, char letter, int64_t hi, uint32_t deps, int lanes);
+/* Opens a loop of one thread over n elements, `step` at a time, and gives its index; *out is what c->out was.
+ */
+Ix f_for(Ctx *c, ForHow how, int64_t n, int step, Block **out);
+
 /* ---- early.c ---- */
 
-/* The number of the early load of argument `arg` at `at` (lanes: elements of a lane each, `base` where the
- * first lies when these are neighbours, else -1); -1 when it has to be loaded where it is asked for. */
-int f_early(Ctx *c, const Op *o, int arg, Ix at, Ix base, int lanes);
-/* "e3[k]", as it is referred to where it was asked for. */
-void f_early_ref(Ctx *c, int number);
-void f_early_reset(Ctx *c);
-/* The early loads of the row, or those in front of the loops. */
-void f_early_write(Ctx *c, PmText *t, int of_row);
-/* The "for" of loops of class k, up to its body. */
-void f_loop_head(Ctx *c, int k);
+/* In front of which loops a load of o at `at` may be issued where c stands, EARLY_ROW; -1: it stays there. */
+int f_early_place(const Ctx *c, const Op *o, Ix at);
+/* When a nest is built: which of its loads are early ones, which values are kept, which sums are rounded term
+ * by term. */
+void f_finish(Ctx *c);
 int64_t f_turns(const Ctx *c, int k);
 int f_unrolled(const Ctx *c, int k); /* all turns of these loops */
 /* Whether its last turns are made by all threads, "in" says for which there is an element, and the others
@@ -156,11 +138,11 @@ int f_is_open(const Ctx *c, int k);
 
 /* ---- order.c ---- */
 
-/* Before a section is written for the first time. */
+/* Before a section is built for the first time. */
 void f_forget_orders(Ctx *c);
 /* Each time: which sums it has several times, if it was written before. */
 void f_start_orders(Ctx *c);
-/* One thread's loop for a reduction is written. */
+/* One thread's loop for a reduction is built. */
 void f_note_thread(Ctx *c, int op);
 /* Whether the additions of o must not become one instruction with the multiplications before them, since a
  * compiler might do so at one place and not at another. */

@@ -9,10 +9,9 @@ static Ix data_index(Ctx *c, int op, const Ix *co, int64_t extent)
 {
 	const Op *o = &c->op[op];
 	int idx = o->in[1], rank = c->op[idx].rank, key = KEY_GATHER - op, found, v;
-	char name[12] = "x";
-	PmText t = { name, 1, sizeof name, 0 };
 	uint32_t deps = f_deps(c, co, rank);
 	Place p = { c->out, c->at_row, c->branch };
+	Stmt *s;
 	Ix x;
 
 	if (c->op[idx].kind == OP_NUM) {
@@ -30,27 +29,12 @@ static Ix data_index(Ctx *c, int op, const Ix *co, int64_t extent)
 		p = f_enter_row(c);
 	else if (c->branch || !(deps & ~f_row_deps(c)))
 		deps |= DEP_HERE;
-	pm_text_int(&t, c->n_names++);
-	name[t.n] = 0;
-	t_add(c, "int ");
-	t_add(c, name);
-	if (c->var[v].lanes) {
-		t_add(c, "[");
-		t_int(c, c->s->vec);
-		t_add(c, "]");
-	}
-	t_add(c, ";\n");
-	f_for_lanes(c, c->var[v].lanes);
-	t_add(c, name);
-	t_add(c, c->var[v].lanes ? "[j] = pick(" : " = pick(");
-	if (!c->dry)
-		f_ref(c, c->out, v);
-	t_add(c, ", ");
-	t_int(c, extent);
-	t_add(c, ");\n");
 	if (!c->var[v].lanes)
 		deps &= ~(uint32_t)DEP_LANE;
-	x = ix_var(c, name, extent - 1, deps, c->var[v].lanes);
+	x = f_new_index(c, 'x', extent - 1, deps, c->var[v].lanes);
+	s = f_emit_to(c, ST_PICK, -1, v);
+	s->def = x;
+	s->n = extent;
 	f_memo_add(c, key, co, rank, x);
 	f_leave(c, &p);
 	return x;

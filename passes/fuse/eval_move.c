@@ -75,7 +75,7 @@ static void piece(Ctx *c, const Op *o, int k, int y, const Ix *co)
 		at[d] = f_confine(c, co[d], from->dim[d] - 1);
 	x = f_eval(c, o->in[k], at);
 	if (x >= 0)
-		f_assign(c, y, x);
+		f_move(c, y, x);
 	c->branch--;
 	f_forget(c, mark);
 }
@@ -92,18 +92,17 @@ static int everywhere(Ctx *c, const Op *o, int k, const Ix *co)
 	return f_eval(c, o->in[k], at);
 }
 
-static void row_piece(Ctx *c, const Op *o, int k, int y, const Ix *co, const Ix *at, int64_t from)
+static Stmt *row_piece(Ctx *c, const Op *o, int k, int y, const Ix *co, const Ix *at, int64_t from)
 {
 	int x = everywhere(c, o, k, at);
+	Stmt *s;
 
 	if (x < 0)
-		return;
-	if (from > 0) {
-		t_add(c, "if (!");
-		f_below(c, co[o->axis], from);
-		t_add(c, ") ");
-	}
-	f_assign(c, y, x);
+		return NULL;
+	s = f_move(c, y, x);
+	if (from > 0)
+		f_when_from(c, s, co[o->axis], from);
+	return s;
 }
 
 /* Whether lanes alternate between pieces of one element: which is whose is known when it is compiled. Few
@@ -124,9 +123,10 @@ static int woven(Ctx *c, const Op *o, const Ix *co)
 {
 	double times = c->times;
 	int y = f_new_var(c, o->dtype, 1), k, x;
+	Stmt *s;
 
 	c->var[y].exact = 1;
-	f_declare(c, y, NULL);
+	f_begin(c, y, START_NONE);
 	c->times /= o->n_in;
 	c->singly++;
 	for (k = 0; k < o->n_in; k++) {
@@ -134,31 +134,41 @@ static int woven(Ctx *c, const Op *o, const Ix *co)
 		if (x < 0)
 			return -1;
 		c->var[y].exact &= c->var[x].exact;
-		f_for_lanes(c, 1);
-		t_add(c, "if (");
-		t_ix(c, co[o->axis]);
-		t_add(c, " == ");
-		t_int(c, k);
-		t_add(c, ") ");
-		if (!c->dry) {
-			f_ref(c, c->out, y);
-			t_add(c, " = ");
-			f_ref(c, c->out, x);
-			t_add(c, ";\n");
-		}
+		s = f_emit_to(c, ST_SELECT, y, x);
+		s->at = co[o->axis];
+		s->base = ix_const(c, k);
 	}
 	c->singly--;
 	c->times = times;
 	return y;
 }
 
+/* One of the pieces of which a thread takes one: those from `from` to `end`. */
+static void arm(Ctx *c, const Op *o, int k, int y, const Ix *co, const Ix *at, int64_t from, int64_t end)
+{
+	double times = c->times;
+	Stmt *s = f_emit(c, ST_ARM);
+	Block *out;
+
+	if (c->lin[co[o->axis]].hi >= end)
+		f_when_below(c, s, co[o->axis], end);
+	s->part = (double)(end - from) / (double)o->dim[o->axis];
+	out = f_open(c, s);
+	c->times = times * (double)(end - from) / (double)o->dim[o->axis];
+	piece(c, o, k, y, at);
+	c->times = times;
+	f_close(c, out);
+}
+
 static int concat(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->op[op];
 	int64_t from = 0, lo = c->lin[co[o->axis]].lo, hi = c->lin[co[o->axis]].hi;
-	double times = c->times, looks = c->s->looks, most = looks;
+	double looks = c->s->looks, most = looks;
+	Block *out = c->out;
+	Stmt *last = NULL;
 	Ix at[F_RANK];
-	int k, y = -1, d, first = 1;
+	int k, y = -1, d;
 
 	if (is_woven(c, o, co[o->axis]))
 		return woven(c, o, co);
@@ -171,56 +181,44 @@ static int concat(Ctx *c, int op, const Ix *co)
 			at[o->axis] = ix_plus(c, co[o->axis], -from);
 			if (from <= lo && hi < end)
 				return f_eval(c, o->in[k], at);
-			if (first) {
+			if (y < 0) {
 				y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
 				c->var[y].exact = 1;
-				f_declare(c, y, NULL);
+				f_begin(c, y, START_NONE);
+				if (!c->at_row)
+					f_open(c, f_emit(c, ST_CHOOSE));
 			}
 			if (c->at_row) {
-				row_piece(c, o, k, y, co, at, from);
+				last = row_piece(c, o, k, y, co, at, from);
 			} else {
-				t_add(c, first ? "if " : hi < end ? "else " : "else if ");
-				if (hi >= end)
-					f_below(c, co[o->axis], end);
-				t_add(c, " {\n");
-				/* A thread takes one of them. */
-				c->times = times * (double)(end - from) / (double)o->dim[o->axis];
 				c->s->looks = looks;
-				piece(c, o, k, y, at);
-				c->times = times;
+				arm(c, o, k, y, co, at, from, end);
 				most = c->s->looks > most ? c->s->looks : most;
 				c->s->looks = most;
-				t_add(c, "} ");
 			}
-			first = 0;
 		}
 		from = end;
 	}
-	t_add(c, "\n");
+	if (last)
+		last->flag = 1;
+	c->out = out;
 	return y;
 }
 
-/* Text that is true where no axis is in the padding; 0 when that is everywhere. */
-static int inside_text(Ctx *c, const Op *o, const Ix *co)
+/* Where no axis is in the padding. */
+static void when_inside(Ctx *c, Stmt *s, const Op *o, const Ix *co)
 {
 	const Op *x = &c->op[o->in[0]];
-	int d, any = 0;
+	int d;
 
 	for (d = 0; d < o->rank; d++) {
 		const Lin *l = &c->lin[co[d]];
 
-		if (l->lo < o->par[d]) {
-			t_add(c, any ? " && !" : "!");
-			f_below(c, co[d], o->par[d]);
-			any = 1;
-		}
-		if (l->hi >= o->par[d] + x->dim[d]) {
-			t_add(c, any ? " && " : "");
-			f_below(c, co[d], o->par[d] + x->dim[d]);
-			any = 1;
-		}
+		if (l->lo < o->par[d])
+			f_when_from(c, s, co[d], o->par[d]);
+		if (c->lin[co[d]].hi >= o->par[d] + x->dim[d])
+			f_when_below(c, s, co[d], o->par[d] + x->dim[d]);
 	}
-	return any;
 }
 
 static int needs_pad(const Ctx *c, const Op *o, const Ix *co)
@@ -237,6 +235,8 @@ static int pad_constant(Ctx *c, const Op *o, const Ix *co)
 {
 	Ix at[F_RANK], zero[F_RANK];
 	int d, y, x, v = -1;
+	Block *out;
+	Stmt *s;
 
 	for (d = 0; d < F_RANK; d++)
 		zero[d] = ix_const(c, 0);
@@ -248,20 +248,20 @@ static int pad_constant(Ctx *c, const Op *o, const Ix *co)
 		v = f_eval(c, o->in[1], zero);
 	y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
 	c->var[y].exact = 1;
-	f_declare(c, y, v < 0 ? "0" : NULL);
+	f_begin(c, y, v < 0 ? START_ZERO : START_NONE);
 	if (v >= 0)
-		f_assign(c, y, v);
+		f_move(c, y, v);
 	x = c->at_row ? everywhere(c, o, 0, at) : -1;
 	if (c->fail)
 		return -1;
-	t_add(c, "if (");
-	inside_text(c, o, co);
-	t_add(c, ") {\n");
+	s = f_emit(c, ST_IF);
+	when_inside(c, s, o, co);
+	out = f_open(c, s);
 	if (x >= 0)
-		f_assign(c, y, x);
+		f_move(c, y, x);
 	else
 		piece(c, o, 0, y, at);
-	t_add(c, "}\n");
+	f_close(c, out);
 	return y;
 }
 
@@ -274,17 +274,11 @@ static int pad(Ctx *c, const Op *o, const Ix *co)
 	if (o->mode == 0)
 		return pad_constant(c, o, co);
 	for (d = 0; d < o->rank; d++) {
-		char tail[64];
-		PmText t = { tail, 0, sizeof tail, 0 };
-
 		at[d] = ix_plus(c, co[d], -o->par[d]);
 		if (c->lin[at[d]].lo >= 0 && c->lin[at[d]].hi < x->dim[d])
 			continue;
-		pm_text_add(&t, ", ");
-		pm_text_int(&t, x->dim[d]);
-		pm_text_add(&t, ")");
-		tail[t.n] = 0;
-		at[d] = f_opaque(c, at[d], o->mode == 1 ? "pad_edge(" : "pad_reflect(", tail, x->dim[d] - 1);
+		at[d] = f_made_index(c, at[d], o->mode == 1 ? INDEX_NEAREST : INDEX_MIRRORED, x->dim[d],
+				     x->dim[d] - 1);
 	}
 	return f_eval(c, o->in[0], at);
 }
@@ -292,25 +286,17 @@ static int pad(Ctx *c, const Op *o, const Ix *co)
 static int trilu(Ctx *c, const Op *o, const Ix *co)
 {
 	int x = f_eval(c, o->in[0], co), y;
+	Stmt *s;
 
 	if (x < 0)
 		return x;
 	y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
 	c->var[y].exact = c->var[x].exact;
-	f_declare(c, y, NULL);
-	f_for_lanes(c, c->var[y].lanes);
-	if (c->dry)
-		return y;
-	f_ref(c, c->out, y);
-	t_add(c, " = ");
-	t_ix(c, co[o->rank - 1]);
-	t_add(c, " - (");
-	t_ix(c, co[o->rank - 2]);
-	t_add(c, o->axis ? ") >= " : ") <= ");
-	t_int(c, o->par[0]);
-	t_add(c, " ? ");
-	f_ref(c, c->out, x);
-	t_add(c, " : 0;\n");
+	s = f_emit_to(c, ST_TRIANGLE, y, x);
+	s->at = co[o->rank - 1];
+	s->base = co[o->rank - 2];
+	s->how = o->axis ? SIDE_UPPER : SIDE_LOWER;
+	s->n = o->par[0];
 	return y;
 }
 

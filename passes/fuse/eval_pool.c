@@ -7,7 +7,7 @@ static Ix tap(Ctx *c, const Op *o, int d, Ix at, int *outside)
 {
 	const int64_t *kernel = o->par, *stride = o->par + F_RANK, *dilation = o->par + 2 * F_RANK,
 		      *pad = o->par + 3 * F_RANK;
-	Ix w = f_loop_alone(c, kernel[d], 0);
+	Ix w = f_loop_alone(c, kernel[d]);
 	Ix x = ix_add(c, ix_scale(c, at, stride[d]), ix_scale(c, w, dilation[d]));
 
 	x = ix_plus(c, x, -pad[d]);
@@ -15,43 +15,32 @@ static Ix tap(Ctx *c, const Op *o, int d, Ix at, int *outside)
 	return x;
 }
 
-static void inside(Ctx *c, const Op *o, const Ix *at, const int *outside)
+static void when_inside(Ctx *c, Stmt *s, const Op *o, const Ix *at, const int *outside)
 {
-	int d, any = 0;
+	int d;
 
 	for (d = 0; d + 2 < o->rank; d++) {
 		if (!outside[d])
 			continue;
-		t_add(c, any ? " && !" : "!");
-		f_below(c, at[d + 2], 0);
-		t_add(c, " && ");
-		f_below(c, at[d + 2], c->op[o->in[0]].dim[d + 2]);
-		any = 1;
+		f_when_from(c, s, at[d + 2], 0);
+		f_when_below(c, s, at[d + 2], c->op[o->in[0]].dim[d + 2]);
 	}
 }
 
 /* Taps that count: in the operand, or also in the padding but not behind it. */
-static void count_tap(Ctx *c, const Op *o, const Ix *at, const int *outside)
+static void count_tap(Ctx *c, const Op *o, const Ix *at, const int *outside, int count)
 {
+	Stmt *s = f_emit_to(c, ST_COUNT, count, -1);
 	int d;
 
-	t_add(c, "if (1");
-	for (d = 0; d + 2 < o->rank; d++) {
-		int64_t limit = c->op[o->in[0]].dim[d + 2] + o->par[3 * F_RANK + o->rank - 2 + d];
-
-		if (!outside[d])
-			continue;
-		t_add(c, " && ");
-		if (o->mode) {
-			f_below(c, at[d + 2], limit);
-		} else {
-			t_add(c, "!");
-			f_below(c, at[d + 2], 0);
-			t_add(c, " && ");
-			f_below(c, at[d + 2], c->op[o->in[0]].dim[d + 2]);
-		}
+	if (!o->mode) {
+		when_inside(c, s, o, at, outside);
+		return;
 	}
-	t_add(c, ")\n");
+	for (d = 0; d + 2 < o->rank; d++)
+		if (outside[d])
+			f_when_below(c, s, at[d + 2],
+				     c->op[o->in[0]].dim[d + 2] + o->par[3 * F_RANK + o->rank - 2 + d]);
 }
 
 int f_eval_pool(Ctx *c, int op, const Ix *co)
@@ -59,16 +48,18 @@ int f_eval_pool(Ctx *c, int op, const Ix *co)
 	const Op *o = &c->op[op];
 	int outside[F_RANK] = { 0 }, d, some = 0, acc, count = -1, v, mark = f_mark(c);
 	double times = c->times, turns = c->turns;
+	Block *out = c->out;
+	Stmt *s;
 	uint32_t deps = 0;
 	Ix at[F_RANK];
 
 	for (d = 0; d < o->rank; d++)
 		deps |= c->lin[co[d]].deps;
 	acc = f_new_var(c, o->dtype, (deps & DEP_LANE) != 0);
-	f_declare(c, acc, f_red_start(o));
+	f_begin(c, acc, f_red_start(o));
 	if (o->red == RED_AVG) {
 		count = f_new_var(c, o->dtype, 0);
-		f_declare(c, count, "0");
+		f_begin(c, count, START_ZERO);
 	}
 	at[0] = co[0];
 	at[1] = co[1];
@@ -76,18 +67,13 @@ int f_eval_pool(Ctx *c, int op, const Ix *co)
 		at[d + 2] = tap(c, o, d, co[d + 2], &outside[d]);
 		some |= outside[d];
 	}
-	if (count >= 0) {
-		if (some)
-			count_tap(c, o, at, outside);
-		t_add(c, "v");
-		t_int(c, count);
-		t_add(c, " += 1;\n");
-	}
+	if (count >= 0)
+		count_tap(c, o, at, outside, count);
 	c->branch++;
 	if (some) {
-		t_add(c, "if (");
-		inside(c, o, at, outside);
-		t_add(c, ") {\n");
+		s = f_emit(c, ST_IF);
+		when_inside(c, s, o, at, outside);
+		f_open(c, s);
 		for (d = 0; d + 2 < o->rank; d++)
 			if (outside[d])
 				at[d + 2] = f_confine(c, at[d + 2], c->op[o->in[0]].dim[d + 2] - 1);
@@ -98,20 +84,11 @@ int f_eval_pool(Ctx *c, int op, const Ix *co)
 		return -1;
 	c->var[acc].exact |= f_red_extreme(o) && c->var[v].exact;
 	f_red_step(c, o, acc, v, c->var[acc].lanes);
-	t_add(c, some ? "}\n" : "");
-	for (d = 0; d + 2 < o->rank; d++)
-		t_add(c, "}\n");
+	f_close(c, out);
 	f_forget(c, mark);
 	c->times = times;
 	c->turns = turns;
-	if (count >= 0) {
-		f_for_lanes(c, c->var[acc].lanes);
-		if (!c->dry) {
-			f_ref(c, c->out, acc);
-			t_add(c, " /= v");
-			t_int(c, count);
-			t_add(c, ";\n");
-		}
-	}
+	if (count >= 0)
+		f_emit_to(c, ST_DIVIDE, acc, count);
 	return acc;
 }

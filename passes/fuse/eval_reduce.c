@@ -2,19 +2,17 @@
 /* eval_reduce.c - reductions: by all threads of a row, or by one thread in a loop of its own. */
 #include "fuse.h"
 
-const char *f_red_start(const Op *o)
+Start f_red_start(const Op *o)
 {
-	int ints = f_class(o->dtype) == PM_I64;
-
 	switch (o->red) {
 	case RED_MAX:
-		return ints ? "(-0x7fffffffffffffffll - 1)" : "-INFINITY";
+		return START_LOWEST;
 	case RED_MIN:
-		return ints ? "0x7fffffffffffffffll" : "INFINITY";
+		return START_HIGHEST;
 	case RED_PROD:
-		return "1";
+		return START_ONE;
 	default:
-		return "0";
+		return START_ZERO;
 	}
 }
 
@@ -29,30 +27,16 @@ int f_red_extreme(const Op *o)
 	return o->red == RED_MAX || o->red == RED_MIN;
 }
 
-void f_red_step(Ctx *c, const Op *o, int acc, int v, int lanes)
+Stmt *f_red_step(Ctx *c, const Op *o, int acc, int v, int lanes)
 {
-	f_for_lanes(c, lanes);
-	if (c->dry)
-		return;
-	f_ref(c, c->out, acc);
-	if (c->var[acc].dtype == c->var[v].dtype && c->var[v].dtype != PM_I64 && f_adds_apart(c, o)) {
-		t_add(c, " = plus(");
-		f_ref(c, c->out, acc);
-		t_add(c, ", ");
-		f_ref(c, c->out, v);
-		t_add(c, ");\n");
-		return;
-	}
-	t_add(c, o->red == RED_PROD ? " *= " : f_red_extreme(o) ? " = " : " += ");
-	if (f_red_extreme(o)) {
-		t_add(c, o->red == RED_MAX ? "pm_max(" : "pm_min(");
-		f_ref(c, c->out, acc);
-		t_add(c, ", (");
-		t_add(c, f_cclass(c->var[acc].dtype));
-		t_add(c, ")");
-	}
-	f_ref(c, c->out, v);
-	t_add(c, f_red_extreme(o) ? ");\n" : ";\n");
+	Stmt *s = f_emit_to(c, ST_FOLD, acc, v);
+
+	s->how = o->red;
+	s->lanes = lanes && c->s->vec > 1;
+	s->o = (int)(o - c->op);
+	if (c->var[acc].dtype == c->var[v].dtype && c->var[v].dtype != PM_I64)
+		f_ask(c, s);
+	return s;
 }
 
 /* Extents and numbers of the reduced axes (these end with -1); their elements. */
@@ -89,61 +73,39 @@ static void place(Ctx *c, const Op *o, const Ix *co, Ix e, Ix *at)
 		at[axis[k]] = in[k];
 }
 
-/* What the reduction of n elements (n_text: or of as many) comes to: of the operation's type, divided when it
- * is a mean. */
-static int end_of(Ctx *c, const Op *o, int acc, int64_t n, const char *n_text)
+/* What the reduction of n elements (in_slice: of as many as this block has) comes to: of the operation's
+ * type, divided when it is a mean. */
+static int end_of(Ctx *c, const Op *o, int acc, int64_t n, int in_slice)
 {
 	int y = acc;
+	Stmt *s;
 
 	if (f_class(o->dtype) != c->var[acc].dtype) {
 		y = f_new_var(c, o->dtype, c->var[acc].lanes);
-		f_declare(c, y, NULL);
-		f_for_lanes(c, c->var[y].lanes);
-		if (!c->dry)
-			f_ref(c, c->out, y);
-		t_add(c, " = (float)");
-		if (!c->dry)
-			f_ref(c, c->out, acc);
-		t_add(c, ";\n");
+		f_emit_to(c, ST_FLOAT, y, acc);
 	}
 	if (o->red != RED_MEAN)
 		return y;
-	f_for_lanes(c, c->var[y].lanes);
-	if (!c->dry)
-		f_ref(c, c->out, y);
-	t_add(c, " /= ");
-	if (n_text)
-		t_add(c, n_text);
-	else
-		t_int(c, n);
-	t_add(c, ";\n");
+	s = f_emit_to(c, ST_DIVIDE, y, -1);
+	s->n = n;
+	s->flag = (uint8_t)in_slice;
 	return y;
 }
 
-/* "v3 = share<Sum, 32, 0, 1>(v3);", or without the value of it for several rows. */
-static void share(Ctx *c, const char *join, int acc, int place)
+static void share(Ctx *c, int red, int acc, int place)
 {
-	if (!c->var[acc].lanes) {
-		t_add(c, "v");
-		t_int(c, acc);
-		t_add(c, " = ");
-	}
-	t_add(c, "share<");
-	t_add(c, join);
-	t_add(c, ", ");
-	t_int(c, c->s->group);
-	t_add(c, ", ");
-	t_int(c, c->s->column ? c->s->per_block : 0);
-	t_add(c, place ? ", 1>(v" : ", 0>(v");
-	t_int(c, acc);
-	t_add(c, ");\n");
+	Stmt *s = f_emit_to(c, ST_SHARE, acc, -1);
+
+	s->how = (uint8_t)red;
+	s->n = place;
+	c->s->syncs++;
 }
 
 /* All threads of the row share the work; every one gets the result. */
 static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 {
 	const Op *o = &c->op[op];
-	PmText *row = c->out, *body;
+	Block *row = c->out, *body;
 	LoopState st;
 	Ix at[F_RANK];
 	int acc = f_new_var(c, sum_type(o), c->s->wide), v, y, number, stage, joined;
@@ -159,11 +121,10 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 	joined = c->s->split && stage < c->stage;
 	body = c->out;
 	c->out = row;
-	f_declare(c, acc, f_red_start(o));
+	f_begin(c, acc, f_red_start(o));
 	c->out = body;
 	c->var[acc].exact |= f_red_extreme(o) && c->var[v].exact;
-	t_add(c, f_is_open(c, st.loop) ? "if (in) " : "");
-	f_red_step(c, o, acc, v, c->var[v].lanes || c->s->vec > 1);
+	f_red_step(c, o, acc, v, 1)->flag = (uint8_t)f_is_open(c, st.loop);
 	if (joined)
 		f_loop_drop(c, &st);
 	else
@@ -172,13 +133,11 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 		f_join_parts(c, o, acc, number, n);
 	if (c->out != row)
 		return f_fail(c, "a loop was left open");
-	if (c->s->group > 1) {
-		c->s->syncs++;
-		share(c, f_join(o), acc, number % 2);
-	}
+	if (c->s->group > 1)
+		share(c, o->red, acc, number % 2);
 	if (c->s->split && stage == c->stage)
-		f_leave_part(c, acc, number, n);
-	y = end_of(c, o, acc, n, c->s->split && stage == c->stage ? "slice_n" : NULL);
+		f_leave_part(c, o, acc, number, n);
+	y = end_of(c, o, acc, n, c->s->split && stage == c->stage);
 	if (number < F_SPLITS)
 		c->red[number].var = y;
 	return y;
@@ -187,8 +146,9 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 int f_pick(Ctx *c, int op, const Ix *co, int red)
 {
 	const Op *o = &c->op[red];
-	PmText *row = c->out, *body;
+	Block *row = c->out, *body;
 	LoopState st;
+	Stmt *s;
 	int64_t dim[F_RANK], n;
 	int axis[F_RANK + 1], acc = f_new_var(c, c->op[op].dtype, c->s->wide), k, v, number;
 	Ix own[F_RANK], at[F_RANK], e;
@@ -208,74 +168,38 @@ int f_pick(Ctx *c, int op, const Ix *co, int red)
 	f_work(c, 1, 1);
 	body = c->out;
 	c->out = row;
-	f_declare(c, acc, "-INFINITY");
+	f_begin(c, acc, START_LOWEST);
 	c->out = body;
 	c->var[acc].exact = c->var[v].exact;
-	f_for_lanes(c, 1);
-	t_add(c, "if (");
-	t_ix(c, e);
-	t_add(c, " == ");
-	t_ix(c, ix_flat(c, own, dim, k));
-	t_add(c, ") ");
-	if (!c->dry) {
-		f_ref(c, c->out, acc);
-		t_add(c, " = ");
-		f_ref(c, c->out, v);
-		t_add(c, ";\n");
-	}
+	s = f_emit_to(c, ST_SELECT, acc, v);
+	s->at = e;
+	s->base = ix_flat(c, own, dim, k);
 	f_loop_end(c, &st);
-	if (c->s->group > 1) {
-		c->s->syncs++;
-		share(c, "Max", acc, number % 2);
-	}
+	if (c->s->group > 1)
+		share(c, RED_MAX, acc, number % 2);
 	return acc;
 }
 
 /* ---- loops of one thread ---- */
 
-void f_name(Ctx *c, char letter, char name[F_NAME])
+Ix f_loop_alone(Ctx *c, int64_t n)
 {
-	PmText t = { name, 1, F_NAME, 0 };
+	Block *out;
+	Ix i = f_for(c, FOR_SERIAL, n, 1, &out);
 
-	name[0] = letter;
-	pm_text_int(&t, c->n_names++);
-	name[t.n] = 0;
-}
-
-void f_for(Ctx *c, int64_t n, int step, char name[F_NAME])
-{
-	f_name(c, 'i', name);
-	t_add(c, "for (int ");
-	t_add(c, name);
-	t_add(c, " = 0; ");
-	t_add(c, name);
-	t_add(c, " < ");
-	t_int(c, n);
-	t_add(c, "; ");
-	t_add(c, name);
-	t_add(c, " += ");
-	t_int(c, step);
-	t_add(c, ") {\n");
-}
-
-Ix f_loop_alone(Ctx *c, int64_t n, uint32_t deps)
-{
-	char name[F_NAME];
-
-	t_add(c, n <= 16 ? "_Pragma(\"unroll\") " : "");
-	f_for(c, n, 1, name);
 	c->times *= (double)n;
 	/* A loop that is unrolled has its loads under way together. */
 	if (!c->trial)
-		c->s->serial += c->turns * (double)n * (n <= 16 ? 0.25 : 1);
+		c->s->serial += c->turns * (double)n * (n <= F_SHORT ? 0.25 : 1);
 	c->turns *= (double)n;
-	return ix_var(c, name, n - 1, deps | DEP_WIN | DEP_HERE, 0);
+	return i;
 }
 
 static int by_thread(Ctx *c, int op, const Ix *co, int64_t n)
 {
 	const Op *o = &c->op[op];
 	double times = c->times, turns = c->turns;
+	Block *out = c->out;
 	int acc, v, mark;
 	Ix at[F_RANK];
 	uint32_t deps = 0;
@@ -286,8 +210,8 @@ static int by_thread(Ctx *c, int op, const Ix *co, int64_t n)
 	for (d = 0; d < o->rank; d++)
 		deps |= c->lin[co[d]].deps;
 	acc = f_new_var(c, sum_type(o), (deps & DEP_LANE) != 0);
-	f_declare(c, acc, f_red_start(o));
-	place(c, o, co, f_loop_alone(c, n, 0), at);
+	f_begin(c, acc, f_red_start(o));
+	place(c, o, co, f_loop_alone(c, n), at);
 	mark = f_mark(c);
 	c->branch++;
 	c->reducing++;
@@ -300,11 +224,11 @@ static int by_thread(Ctx *c, int op, const Ix *co, int64_t n)
 		return f_fail(c, "lanes go different ways");
 	c->var[acc].exact |= f_red_extreme(o) && c->var[v].exact;
 	f_red_step(c, o, acc, v, c->var[acc].lanes);
-	t_add(c, "}\n");
+	f_close(c, out);
 	f_forget(c, mark);
 	c->times = times;
 	c->turns = turns;
-	return end_of(c, o, acc, n, NULL);
+	return end_of(c, o, acc, n, 0);
 }
 
 static int is_alone(const Ctx *c, int64_t n)

@@ -93,18 +93,6 @@ int f_load_resize(Ctx *c, Node *n, int out)
 
 /* ---- linear ---- */
 
-/* ", factor, offset, n" */
-static void line(PmText *t, const Op *o, int k, int64_t n)
-{
-	pm_text_add(t, ", ");
-	pm_text_float(t, o->num[2 * k]);
-	pm_text_add(t, ", ");
-	pm_text_float(t, o->num[2 * k + 1]);
-	pm_text_add(t, ", ");
-	pm_text_int(t, n);
-	pm_text_add(t, ")");
-}
-
 /* Whether every place on axis k is a multiple of 1/4096 below 4096: float has them as they are. */
 static int in_float(const Op *o, int k, int64_t n)
 {
@@ -125,11 +113,9 @@ static Between between(Ctx *c, int op, int k, Ix at)
 	enum { KEY = -(4 * F_OPS) };
 	const Op *o = &c->op[op];
 	int64_t n = c->op[o->in[0]].dim[o->par[k]];
-	int key = KEY - 8 * op - 4 * k, found = f_memo_find(c, key, &at, 1);
-	const char *place = in_float(o, k, n) ? "(int)resize_at<float>(" : "(int)resize_at<double>(";
-	char tail[128];
-	PmText t = { tail, 0, sizeof tail, 0 };
+	int key = KEY - 8 * op - 4 * k, found = f_memo_find(c, key, &at, 1), floats = in_float(o, k, n);
 	Between b;
+	Stmt *s;
 
 	if (found >= 0) {
 		b.lo = found;
@@ -137,31 +123,16 @@ static Between between(Ctx *c, int op, int k, Ix at)
 		b.weight = f_memo_find(c, key - 2, &at, 1);
 		return b;
 	}
-	line(&t, o, k, n);
-	tail[t.n] = 0;
-	b.lo = f_opaque(c, at, place, tail, n - 1);
-	t.n = 0;
-	pm_text_add(&t, ", ");
-	pm_text_int(&t, n);
-	pm_text_add(&t, ")");
-	tail[t.n] = 0;
-	b.hi = f_opaque(c, b.lo, "pad_edge(1 + ", tail, n - 1);
-	t.n = 0;
-	line(&t, o, k, n);
-	tail[t.n] = 0;
+	b.lo = f_index_of(c, at, floats ? INDEX_RESIZE_FLOAT : INDEX_RESIZE, n, n - 1, o->num + 2 * k);
+	b.hi = f_made_index(c, b.lo, INDEX_NEXT, n, n - 1);
 	b.weight = f_new_var(c, PM_F32, (c->lin[at].deps & DEP_LANE) != 0);
-	f_declare(c, b.weight, NULL);
-	f_for_lanes(c, c->var[b.weight].lanes);
-	if (!c->dry) {
-		f_ref(c, c->out, b.weight);
-		t_add(c, " = (float)(");
-		t_add(c, place + 5);
-		t_ix(c, at);
-		t_add(c, tail);
-		t_add(c, " - (");
-		t_ix(c, b.lo);
-		t_add(c, "));\n");
-	}
+	s = f_emit_to(c, ST_WEIGHT, b.weight, -1);
+	s->at = at;
+	s->base = b.lo;
+	s->num = o->num + 2 * k;
+	s->n_num = 2;
+	s->n = n;
+	s->flag = (uint8_t)floats;
 	f_memo_add(c, key, &at, 1, b.lo);
 	f_memo_add(c, key - 1, &at, 1, b.hi);
 	f_memo_add(c, key - 2, &at, 1, b.weight);
@@ -172,22 +143,11 @@ static int mix(Ctx *c, const Op *o, int a, int b, int weight)
 {
 	int lanes = c->var[a].lanes || c->var[b].lanes || c->var[weight].lanes;
 	int y = f_new_var(c, o->dtype, lanes);
+	Stmt *s = f_emit_to(c, ST_MIX, y, a);
 
+	s->from[1] = f_ref(c, b);
+	s->from[2] = f_ref(c, weight);
 	c->s->work += c->trial ? 0 : 4 * c->times;
-	f_declare(c, y, NULL);
-	f_for_lanes(c, lanes);
-	if (c->dry)
-		return y;
-	f_ref(c, c->out, y);
-	t_add(c, " = (1 - ");
-	f_ref(c, c->out, weight);
-	t_add(c, ") * ");
-	f_ref(c, c->out, a);
-	t_add(c, " + ");
-	f_ref(c, c->out, weight);
-	t_add(c, " * ");
-	f_ref(c, c->out, b);
-	t_add(c, ";\n");
 	return y;
 }
 

@@ -3,50 +3,39 @@
  * slice is exported: which update is for a place is arithmetic. */
 #include "fuse.h"
 
-/* "!(p < first) && (p < end) && REST(p, step) == 0", as far as it is not known; 0: it is true. */
-static int condition(Ctx *c, const Op *o, Ix p, Ix rest)
+/* Where p is one of the places, as far as it is not known. */
+static void when_named(Ctx *c, Stmt *s, const Op *o, Ix p, Ix rest)
 {
 	int64_t start = o->par[STEPS_START], end = start + (o->par[STEPS_COUNT] - 1) * o->par[STEPS_STEP] + 1;
-	int any = 0;
 
-	if (c->lin[p].lo < start) {
-		t_add(c, "!");
-		f_below(c, p, start);
-		any = 1;
-	}
-	if (c->lin[p].hi >= end) {
-		t_add(c, any ? " && " : "");
-		f_below(c, p, end);
-		any = 1;
-	}
-	if (c->lin[rest].hi > 0) {
-		t_add(c, any ? " && " : "");
-		f_below(c, rest, 1);
-		any = 1;
-	}
-	return any;
+	if (c->lin[p].lo < start)
+		f_when_from(c, s, p, start);
+	if (c->lin[p].hi >= end)
+		f_when_below(c, s, p, end);
+	if (c->lin[rest].hi > 0)
+		f_when_below(c, s, rest, 1);
 }
 
-/* The operand at co becomes y, in braces; on the scatter's axis it is at `at`, below n. */
-static void one_of(Ctx *c, const Op *o, int operand, const Ix *co, Ix at, int64_t n, double part, int y)
+/* The operand at co becomes y, in the branch `s`; on the scatter's axis it is at `at`, below n. */
+static void one_of(Ctx *c, Stmt *s, const Op *o, int operand, const Ix *co, Ix at, int64_t n, int y)
 {
 	double times = c->times;
 	int mark = f_mark(c), v, d;
+	Block *out = f_open(c, s);
 	Ix in[F_RANK];
 
 	c->branch++;
-	c->times *= part;
-	t_add(c, " {\n");
+	c->times *= s->part;
 	for (d = 0; d < o->rank; d++)
 		in[d] = co[d];
 	in[o->axis] = f_confine(c, at, n - 1);
 	v = f_eval(c, operand, in);
 	if (v >= 0)
-		f_assign(c, y, v);
-	t_add(c, "} ");
+		f_move(c, y, v);
 	c->times = times;
 	c->branch--;
 	f_forget(c, mark);
+	f_close(c, out);
 }
 
 int f_eval_steps(Ctx *c, int op, const Ix *co)
@@ -56,6 +45,8 @@ int f_eval_steps(Ctx *c, int op, const Ix *co)
 	double part = (double)o->par[STEPS_COUNT] / (double)o->dim[o->axis];
 	Ix p = co[o->axis], from = ix_plus(c, p, ahead), rest = ix_mod(c, from, step), at[F_RANK];
 	int y, d, x = -1, u = -1;
+	Block *out;
+	Stmt *s;
 
 	if (c->fail)
 		return -1;
@@ -75,22 +66,21 @@ int f_eval_steps(Ctx *c, int op, const Ix *co)
 	}
 	if (c->fail)
 		return -1;
-	f_declare(c, y, NULL);
+	f_begin(c, y, START_NONE);
 	if (x >= 0)
-		f_assign(c, y, x);
-	t_add(c, "if (");
-	if (!condition(c, o, p, rest))
-		t_add(c, "1");
-	t_add(c, ")");
+		f_move(c, y, x);
+	s = f_emit(c, ST_IF);
+	when_named(c, s, o, p, rest);
 	if (u >= 0) {
-		t_add(c, " {\n");
-		f_assign(c, y, u);
-		t_add(c, "}\n");
+		out = f_open(c, s);
+		f_move(c, y, u);
+		f_close(c, out);
 		return y;
 	}
-	one_of(c, o, o->in[2], co, at[o->axis], o->par[STEPS_COUNT], part, y);
-	t_add(c, "else");
-	one_of(c, o, o->in[0], co, p, o->dim[o->axis], 1 - part, y);
-	t_add(c, "\n");
+	s->part = part;
+	one_of(c, s, o, o->in[2], co, at[o->axis], o->par[STEPS_COUNT], y);
+	s = f_emit(c, ST_ELSE);
+	s->part = 1 - part;
+	one_of(c, s, o, o->in[0], co, p, o->dim[o->axis], y);
 	return y;
 }

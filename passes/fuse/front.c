@@ -266,6 +266,7 @@ int f_eval_parts(Ctx *c, int op, const Ix *co)
 	Ix at = ix_flat(c, co, o->dim, o->rank), base;
 	int64_t step;
 	int var, i;
+	Stmt *s;
 
 	if (c->fail)
 		return -1;
@@ -274,26 +275,11 @@ int f_eval_parts(Ctx *c, int op, const Ix *co)
 	for (i = 0; i < c->front.split; i++)
 		f_count_load(c, o, -1, base, step != 0);
 	c->s->lane_loads += step != 0 && step != 1;
-	f_declare(c, var, NULL);
-	if (step == 1) {
-		t_add(c, "added<");
-	} else {
-		f_for_lanes(c, step != 0);
-		if (!c->dry)
-			f_ref(c, c->out, var);
-		t_add(c, " = added<");
-	}
-	t_int(c, c->front.split);
-	t_add(c, ", ");
-	t_int(c, f_numel(o));
-	t_add(c, ">(");
-	if (step == 1) {
-		t_add(c, "v");
-		t_int(c, var);
-		t_add(c, ", ");
-	}
-	t_add(c, "tiles + ");
-	t_ix(c, step == 1 ? base : at);
-	t_add(c, ");\n");
+	s = f_emit_to(c, ST_PARTS, var, -1);
+	s->lanes = step != 0;
+	s->vec = step == 1;
+	s->at = step == 1 ? base : at;
+	s->n = c->front.split;
+	s->m = f_numel(o);
 	return var;
 }

@@ -37,19 +37,6 @@ static int load(Ctx *c, const PmMatch *m)
 	return !c->fail;
 }
 
-static int text_buffers(Ctx *c)
-{
-	int i;
-
-	c->rowbuf = pm_text(TEXT);
-	c->decl = pm_text(TEXT / 4);
-	for (i = 0; i < F_DEPTH; i++)
-		c->body[i] = pm_text(TEXT);
-	for (i = 0; i <= F_LOOPS; i++)
-		c->early_text[i] = pm_text(TEXT / 8);
-	return !c->early_text[F_LOOPS].full && !c->rowbuf.full && !c->decl.full;
-}
-
 typedef struct Kernel {
 	PmText text;
 	int block, front_block, launches; /* threads; of the launch in front, 0: none */
@@ -138,7 +125,7 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 	PmVal in[F_ARGS];
 	int i;
 
-	if (!c || !text_buffers(c))
+	if (!c)
 		return pm_decline(m, "there is no memory");
 	if (!know_target())
 		return pm_decline(m, "the target lacks a constant of the cost model");

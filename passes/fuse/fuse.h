@@ -57,16 +57,14 @@ typedef struct Ctx {
 
 	/* the section that is written */
 	Section *s;
-	int dry;    /* no text */
-	int other;  /* make the second choice of threads and vectors */
-	int sums;   /* products are sums like others */
-	int apart;  /* the product has a launch of its own, `front` */
-	int alone;  /* short reductions are each thread's own */
-	int shorts; /* short reductions that were met where rows are looked for */
-	int keep;   /* values stay in registers from loop to loop */
-	PmText *out, *row;
-	PmText body[F_DEPTH], rowbuf, decl;
-	int depth;
+	int other;           /* make the second choice of threads and vectors */
+	int sums;            /* products are sums like others */
+	int apart;           /* the product has a launch of its own, `front` */
+	int alone;           /* short reductions are each thread's own */
+	int shorts;          /* short reductions that were met where rows are looked for */
+	int keep;            /* values stay in registers from loop to loop */
+	Block *out, *row;    /* where statements go, and where the row's do */
+	int depth;           /* of loops over the row */
 	int at_row;          /* statements go to the row's part */
 	int branch;          /* in how many branches */
 	int reducing;        /* in the operands of how many reductions */
@@ -76,11 +74,18 @@ typedef struct Ctx {
 	Memo *memo, *row_memo, *seen;
 	int n_memo, memo_base, n_row, n_seen;
 	Var *var;
-	int n_vars, n_names, loop_now, n_wanted; /* n_wanted: no later one is wanted */
+	int n_vars, n_names, loop_now;
 	Loop loop[F_LOOPS];
 	int n_loops;
-	Early early[F_EARLY];
-	PmText early_text[F_LOOPS + 1]; /* of each class of loops, or of the elements; the last: of the row */
+	/* the nest that is built */
+	Block rows, body, decl;   /* the row's statements; those of each element; arrays that loops share */
+	Block early[F_LOOPS + 1]; /* loads in front of each class of loops, or of the elements; of the row */
+	Stmt *asked,
+		*asked_last;   /* loads, folds and values to keep in the order in which they were asked for */
+	char *chunk[F_CHUNKS]; /* its memory */
+	int chunk_now;
+	uint32_t chunk_n;
+	Stmt spare; /* what is written when there is no more of it */
 	int n_early;
 	int64_t early_words, kept_words; /* that a thread keeps for them, and from loop to loop */
 	uint64_t read;                   /* bits of the arguments that the section has read */
@@ -91,7 +96,6 @@ typedef struct Ctx {
 	int probing, n_probed; /* reductions met */
 	int stage, n_reds;     /* the launch that is written of a split section; reductions written so far */
 	Reduced red[F_SPLITS];
-	uint32_t cut; /* the row's text from here on is not this launch's */
 
 	/* arguments of the kernel */
 	int32_t arg_in[F_ARGS], arg_out[F_ARGS];

@@ -19,11 +19,12 @@ enum {
 	F_SEEN = 768,
 	F_DEPTH = 8, /* loops in loops */
 	F_SECTIONS = 8,
-	F_SPLITS = 6, /* reductions of a row that many blocks share */
-	F_SHORT = 16, /* elements of a reduction that one thread may make for a row */
-	F_TURNS = 8,  /* of a loop that is unrolled, whatever it keeps */
-	F_LOOPS = 8,  /* different trip counts of a section */
-	F_EARLY = 64  /* loads of a section that are issued at its begin */
+	F_SPLITS = 6,  /* reductions of a row that many blocks share */
+	F_SHORT = 16,  /* elements of a reduction that one thread may make for a row */
+	F_TURNS = 8,   /* of a loop that is unrolled, whatever it keeps */
+	F_LOOPS = 8,   /* different trip counts of a section */
+	F_CHUNKS = 32, /* pieces of memory of a nest */
+	F_EARLY = 64   /* loads of a section that are issued at its begin */
 };
 
 /* What the parts share (fuse.h). */

@@ -58,10 +58,10 @@ enum { STEPS_START, STEPS_STEP, STEPS_COUNT, STEPS_N };
 enum { DOT_CONV = 5, CONV_N = 11 };
 
 /* Who has added up a reduction: all threads of a row, or one alone; that it has to be one alone wherever it
- * is asked for, since it was both; that a reduction has it among its terms; that it is written again
+ * is asked for, since it was both; that a reduction has it among its terms
  * (order.c).
  */
-enum { ORDER_ROW = 1, ORDER_THREAD = 2, ORDER_ONE = 4, ORDER_UNDER = 8, ORDER_AGAIN = 16 };
+enum { ORDER_ROW = 1, ORDER_THREAD = 2, ORDER_ONE = 4, ORDER_UNDER = 8 };
 
 /* RED_TERMS: the sum of a product of few terms, in float as the library's. */
 typedef enum Red { RED_SUM, RED_MEAN, RED_MAX, RED_MIN, RED_PROD, RED_AVG, RED_TERMS } Red;

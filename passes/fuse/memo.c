@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memo.c - which values are known where the text stands, and which stay for later loops. */
+/* memo.c - which values are known where the next statement stands, and which stay for later loops. */
 #include "fuse.h"
 
 static int same_key(const Memo *m, int op, const Ix *co, int rank)
@@ -31,40 +31,22 @@ int f_memo_find(Ctx *c, int op, const Ix *co, int rank)
 			if (!c->var[c->seen[i].var].wanted)
 				c->s->cached += c->var[c->seen[i].var].dtype == PM_F32 ? 1 : 2;
 			c->var[c->seen[i].var].wanted = 1;
-			if (c->seen[i].var >= c->n_wanted)
-				c->n_wanted = c->seen[i].var + 1;
 			return c->seen[i].var;
 		}
 	return -1;
 }
 
-/* Keeps the value of this loop for the loops after it. */
-static void keep_value(Ctx *c, int var)
+/* Here the value of this loop can be kept for the loops after it, if one of them asks for it. */
+static void may_keep(Ctx *c, int var)
 {
-	Var *v = &c->var[var];
-	int64_t chunks = c->loop[c->loop_now].extent / f_step(c->s);
+	Stmt *s;
 
-	if (c->dry || v->kept)
+	if (c->var[var].kept)
 		return;
-	v->kept = 1;
-	pm_text_add(&c->decl, f_cclass(v->dtype));
-	pm_text_add(&c->decl, " c");
-	pm_text_int(&c->decl, var);
-	pm_text_add(&c->decl, "[");
-	pm_text_int(&c->decl, (chunks + c->s->group - 1) / c->s->group);
-	pm_text_add(&c->decl, "]");
-	if (v->lanes) {
-		pm_text_add(&c->decl, "[");
-		pm_text_int(&c->decl, c->s->vec);
-		pm_text_add(&c->decl, "]");
-	}
-	pm_text_add(&c->decl, ";\n");
-	f_for_lanes(c, v->lanes);
-	t_add(c, "c");
-	t_int(c, var);
-	t_add(c, v->lanes ? "[k][j] = " : "[k] = ");
-	f_ref(c, c->out, var);
-	t_add(c, ";\n");
+	c->var[var].kept = 1;
+	s = f_emit_to(c, ST_KEEP, -1, var);
+	s->n = f_turns(c, c->loop_now);
+	f_ask(c, s);
 }
 
 void f_memo_add(Ctx *c, int op, const Ix *co, int rank, int var)
@@ -84,6 +66,6 @@ void f_memo_add(Ctx *c, int op, const Ix *co, int rank, int var)
 		c->n_row++;
 	else
 		c->n_memo++;
-	if (op >= 0 && !c->at_row && !c->branch && c->loop_now >= 0 && c->var[var].wanted)
-		keep_value(c, var);
+	if (op >= 0 && !c->at_row && !c->branch && c->loop_now >= 0 && c->keep && !c->trial)
+		may_keep(c, var);
 }

@@ -11,7 +11,7 @@
  * A loop that stands in a kernel several times, for lack of registers to keep its results, is the same text
  * each time; a product of its own is added by __fadd_rn there, so that it is the same instructions too.
  *
- * Which sums these are is known when the section has been written once, without text.
+ * Which sums these are is known when the section has been built once.
  */
 #include "fuse.h"
 
@@ -29,9 +29,8 @@ void f_start_orders(Ctx *c)
 
 	for (i = 0; i < c->n_ops; i++) {
 		Op *o = &c->op[i];
-		int again = o->written > 1 && (o->orders & ORDER_UNDER);
 
-		o->orders = (uint8_t)((o->orders & ~(ORDER_UNDER | ORDER_AGAIN)) | (again ? ORDER_AGAIN : 0));
+		o->orders &= (uint8_t)~ORDER_UNDER;
 		o->written = 0;
 	}
 }
@@ -50,7 +49,7 @@ void f_note_thread(Ctx *c, int op)
 int f_adds_apart(const Ctx *c, const Op *o)
 {
 	/* What is a value of the graph is multiplied by __fmul_rn. */
-	return (o->orders & ORDER_AGAIN) && o->red != RED_PROD && !f_red_extreme(o) &&
+	return o->written > 1 && (o->orders & ORDER_UNDER) && o->red != RED_PROD && !f_red_extreme(o) &&
 	       !c->op[o->in[0]].val.id;
 }
 

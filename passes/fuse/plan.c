@@ -14,7 +14,7 @@ static int probe(Ctx *c, int op, int shape)
 	int d;
 
 	f_clear(c, &s);
-	c->probing = c->dry = 1;
+	c->probing = 1;
 	c->probe = c->plain = 0;
 	c->n_probed = 0;
 	for (d = 0; d < as->rank; d++)

@@ -67,21 +67,21 @@ void f_split(Ctx *c, Section *s);
 /* Reduction `number` of a split section, of n elements, all of this block's in `acc`: the parts of the blocks
  * are joined, or this block's is left for the next launch. */
 void f_join_parts(Ctx *c, const Op *o, int acc, int number, int64_t n);
-void f_leave_part(Ctx *c, int acc, int number, int64_t n);
+void f_leave_part(Ctx *c, const Op *o, int acc, int number, int64_t n);
 /* The launch that leaves the parts of reduction `number`, the operation `op`. */
 int f_stage_of(Ctx *c, int op, int number);
-const char *f_join(const Op *o); /* the structure that joins two of its parts */
 int f_stages(const Ctx *c);
 int64_t f_scratch(const Ctx *c); /* bytes that the parts of split rows take */
 /* Starts a section anew: no variables, no indices. */
 void f_clear(Ctx *c, Section *s);
 /* Product of the extents of these axes. */
 int64_t f_rows_of(const Op *o, uint32_t axes);
-/* Writes a section (dry: only measures). */
-int f_write_section(Ctx *c, Section *s, int dry);
-/* Results of the section that is written that have more than one element for each row. */
+/* Builds the nest of a section, and measures it; 0 and c->fail when that cannot be. */
+int f_build(Ctx *c, Section *s);
+const char *f_ctype(int dtype);  /* in memory, as CUDA has it */
+const char *f_cclass(int dtype); /* in registers */
+/* Results of the section that is built that have more than one element for each row. */
 int f_along(const Ctx *c);
-void f_forget_wanted(Ctx *c);
 /* One kernel for each launch: fused0, fused1, ... with the blocks of each. */
 int f_source(Ctx *c, PmText *t, int block, int64_t *blocks);
 double f_kernel_time(const Ctx *c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* product.c - the text of a product's section: its tile by product.cu, then elements or rows behind it. */
-#include "fuse.h"
+#include "cuda.h"
 
 #include "product.cu.h"
 
@@ -95,10 +95,11 @@ void f_product_pointers(Ctx *c, const Section *s, PmText *t)
 /* Each element of the tile by itself. */
 static void elements_text(Ctx *c, const Section *s, PmText *t)
 {
+	const Gen g = { c, t };
 	const Tile *l = &s->tile;
 	int64_t fast = (s->down ? l->rows : l->cols) / s->vec;
 
-	pm_text_add(t, c->rowbuf.s);
+	g_block(&g, &c->rows);
 	pm_text_add(t, "_Pragma(\"unroll 2\") ");
 	number(t, "for (int k = threadIdx.x; k < ", l->rows * l->cols / s->vec);
 	number(t, "; k += ", s->block);
@@ -110,14 +111,14 @@ static void elements_text(Ctx *c, const Section *s, PmText *t)
 	number(t, ";\nif (gs < ", s->down ? f_tile_cols(c, s) : f_tile_rows(c, s));
 	number(t, " && gv < ", (s->down ? f_tile_rows(c, s) : f_tile_cols(c, s)) / s->vec);
 	pm_text_add(t, ") {\n");
-	pm_text_add(t, c->body[0].s);
+	g_block(&g, &c->body);
 	pm_text_add(t, "}\n}\n");
-	t->full |= c->body[0].full;
 }
 
 /* Threads that share a row of the tile, and which row of the matrices that is. */
 static void rows_text(Ctx *c, const Section *s, PmText *t)
 {
+	const Gen g = { c, t };
 	int64_t m = c->op[s->dot].par[1];
 
 	number(t, "const int lane = threadIdx.x % ", s->group);
@@ -126,8 +127,8 @@ static void rows_text(Ctx *c, const Section *s, PmText *t)
 	number(t, ";\nconst int r = gb * ", m);
 	number(t, " + (live ? m0 + ls : ", m - 1);
 	pm_text_add(t, ");\n(void)lane; (void)live; (void)r;\n");
-	pm_text_add(t, c->decl.s);
-	pm_text_add(t, c->rowbuf.s);
+	g_block(&g, &c->decl);
+	g_block(&g, &c->rows);
 }
 
 int64_t f_tile_places(Ctx *c, const Section *s, PmText *t)

@@ -66,6 +66,7 @@ int f_eval_dot(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->op[op];
 	int lead = leading(o), d, var, lanes;
+	Stmt *s;
 	Ix own[F_RANK], at;
 
 	if (c->apart)
@@ -89,19 +90,9 @@ int f_eval_dot(Ctx *c, int op, const Ix *co)
 	if (c->lin[at].lo < 0 || c->lin[at].hi >= o->par[2])
 		return f_fail(c, "a product is asked for outside of it");
 	var = f_new_var(c, PM_F32, lanes);
-	f_declare(c, var, NULL);
-	f_for_lanes(c, lanes);
-	if (!c->dry)
-		f_ref(c, c->out, var);
-	t_add(c, " = joined<");
-	t_int(c, c->s->tile.warps);
-	t_add(c, ", ");
-	t_int(c, c->s->tile.rows * (c->s->tile.cols + 4));
-	t_add(c, ">(part + ls * ");
-	t_int(c, c->s->tile.cols + 4);
-	t_add(c, " + ");
-	t_ix(c, at);
-	t_add(c, ");\n");
+	s = f_emit_to(c, ST_TILE, var, -1);
+	s->lanes = (uint8_t)lanes;
+	s->at = at;
 	return var;
 }
 
@@ -137,9 +128,9 @@ static int forward(Ctx *c, const Op *o, const Op *x, const Ix *in, Ix *co)
 static void enter_part(Ctx *c, int op, const Ix *in, Ix *co)
 {
 	const Op *o = &c->op[op];
-	int d, any = 0, x = f_eval(c, o->in[0], in);
+	int d, x = f_eval(c, o->in[0], in);
+	Stmt *s = f_emit(c, ST_IF);
 
-	t_add(c, "if (");
 	for (d = 0; d < o->rank && x >= 0; d++) {
 		int64_t from = o->par[d], extent = o->dim[d];
 
@@ -148,13 +139,10 @@ static void enter_part(Ctx *c, int op, const Ix *in, Ix *co)
 		co[d] = ix_plus(c, in[d], -from);
 		if (extent == c->op[o->in[0]].dim[d])
 			continue;
-		t_add(c, any ? " && !" : "!");
-		f_below(c, co[d], 0);
-		t_add(c, " && ");
-		f_below(c, co[d], extent);
-		any = 1;
+		f_when_from(c, s, co[d], 0);
+		f_when_below(c, s, co[d], extent);
 	}
-	t_add(c, any ? ") {\n" : "1) {\n");
+	f_open(c, s);
 	c->branch++;
 	for (d = 0; d < o->rank && x >= 0; d++)
 		co[d] = o->dim[d] == 1 ? ix_const(c, 0) : f_confine(c, co[d], o->dim[d] - 1);
@@ -212,6 +200,7 @@ static void result(Ctx *c, int k, const Ix *from)
 	int8_t closed[F_OPS] = { 0 };
 	const Op *o = &c->op[c->arg_out[k]];
 	int var, parts = c->branch, mark = f_mark(c);
+	Block *out = c->out;
 	Ix co[F_RANK], at;
 
 	if (!carry(c, c->arg_out[k], from, co, closed)) {
@@ -226,31 +215,18 @@ static void result(Ctx *c, int k, const Ix *from)
 		f_store(c, k, at, var);
 	if (c->branch > parts)
 		f_forget(c, mark);
-	for (; c->branch > parts; c->branch--)
-		t_add(c, "}\n");
+	c->branch = parts;
+	f_close(c, out);
 }
 
 /* ---- the tile ---- */
 
-/* "v3[j] = joined<8, 576>(part + ls * 36 + lv + j);" */
+/* The elements of the tile that a thread has. */
 static int tile_value(Ctx *c)
 {
-	const Tile *t = &c->s->tile;
 	int var = f_new_var(c, PM_F32, 1);
 
-	f_declare(c, var, NULL);
-	f_for_lanes(c, 1);
-	if (!c->dry)
-		f_ref(c, c->out, var);
-	t_add(c, " = joined<");
-	t_int(c, t->warps);
-	t_add(c, ", ");
-	t_int(c, t->rows * (t->cols + 4));
-	t_add(c, c->s->down ? ">(part + (lv" : ">(part + ls * ");
-	if (c->s->down)
-		t_add(c, c->s->vec > 1 ? " + j) * " : ") * ");
-	t_int(c, t->cols + 4);
-	t_add(c, c->s->down ? " + ls);\n" : c->s->vec > 1 ? " + lv + j);\n" : " + lv);\n");
+	f_emit_to(c, ST_TILE, var, -1)->lanes = 1;
 	return var;
 }
 
@@ -273,8 +249,7 @@ void f_product_results(Ctx *c)
 	s->extent = f_numel(o);
 	s->fast_m = s->fast_n = 0;
 	c->times = (double)(s->extent / s->vec);
-	c->out = &c->body[c->depth++];
-	c->out->n = 0;
+	c->out = &c->body;
 	b = axis(c, "gb", o->par[0], DOT_B);
 	l = axis(c, "gs", slow, DOT_M + DOT_N - fast_bit);
 	f = ix_add(c, ix_scale(c, axis(c, "gv", fast / s->vec, fast_bit), s->vec), c->ix_lane);
@@ -285,5 +260,4 @@ void f_product_results(Ctx *c)
 	f_memo_add(c, s->dot, co, o->rank, tile_value(c));
 	for (i = 0; i < s->n_out && !c->fail; i++)
 		result(c, s->out[i], co);
-	c->depth--;
 }

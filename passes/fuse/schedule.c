@@ -13,23 +13,13 @@ static int64_t full(void)
 	return f_target()->full;
 }
 
-void f_forget_wanted(Ctx *c)
-{
-	int i;
-
-	for (i = 0; i < c->n_wanted; i++)
-		c->var[i].wanted = 0;
-	c->n_wanted = 0;
-}
-
 /* Measures the section with these vectors; 0 when that cannot be. */
 static int try_vec(Ctx *c, Section *s, int vec)
 {
 	s->vec = vec;
 	s->group = s->group ? s->group : 1;
-	f_forget_wanted(c);
 	c->keep = s->rows != 0;
-	if (!f_write_section(c, s, 1)) {
+	if (!f_build(c, s)) {
 		if (vec > 1)
 			c->fail = NULL;
 		return 0;
@@ -295,7 +285,7 @@ static void decide_to_keep(Ctx *c, Section *s)
 	int cached = s->cached;
 
 	c->keep = s->keep = !s->split && (s->cached || !s->wide) && fits(s, s->group);
-	f_write_section(c, s, 1);
+	f_build(c, s);
 	s->cached = cached;
 }
 

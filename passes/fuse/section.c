@@ -8,14 +8,13 @@ void f_clear(Ctx *c, Section *s)
 	c->s = s;
 	c->n_memo = c->memo_base = c->n_row = c->n_seen = 0;
 	c->n_vars = c->n_names = c->n_loops = 0;
-	f_early_reset(c);
+	f_nest_reset(c);
 	c->at_row = c->branch = c->reducing = c->singly = c->depth = c->trial = 0;
 	c->loop_now = -1;
 	c->times = c->turns = 1;
 	s->bytes = s->spread = s->work = 0;
 	c->read = 0;
 	s->cached = s->lane_loads = s->syncs = c->n_reds = 0;
-	c->cut = UINT32_MAX;
 	s->across = s->along = s->serial = s->looks = 0;
 	c->ix_lane = s->vec > 1 ? ix_var(c, "j", s->vec - 1, DEP_LANE, 0) : ix_const(c, 0);
 	c->ix_row = ix_var(c, "r", s->rows > 0 ? f_groups(s) - 1 : 0, DEP_ROW, 0);
@@ -74,8 +73,8 @@ Ix f_loop_begin(Ctx *c, int64_t extent, LoopState *st)
 	c->at_row = c->branch = 0;
 	c->loop_now = k;
 	c->times = (double)(c->s->rows ? f_groups(c->s) : 1) * (double)(extent / f_step(c->s));
-	c->out = &c->body[c->depth++];
-	c->out->n = 0;
+	c->depth++;
+	f_open(c, NULL);
 	if (c->fail || c->s->wide)
 		return c->fail ? 0 : c->loop[k].chunk;
 	return ix_add(c, ix_scale(c, c->loop[k].chunk, c->s->vec), c->ix_lane);
@@ -100,51 +99,6 @@ int f_is_open(const Ctx *c, int k)
 	return turns > F_TURNS && turns * c->s->group * (c->s->split ? c->s->split : 1) != chunks;
 }
 
-/* "for (...) { int m0 = k * 32 + lane; if (m0 < 48) {"; of a split row only this block's part. */
-void f_loop_head(Ctx *c, int k)
-{
-	int64_t chunks = c->loop[k].extent / f_step(c->s), turns = f_turns(c, k);
-	int open = f_is_open(c, k);
-
-	t_add(c, f_unrolled(c, k)               ? "_Pragma(\"unroll\") "
-		 : c->s->wide && c->s->vec == 2 ? "_Pragma(\"unroll 8\") "
-						: "_Pragma(\"unroll 4\") ");
-	t_add(c, "for (int k = 0; k < ");
-	t_int(c, turns);
-	t_add(c, "; k++) {\nconst int ");
-	t_add(c, open ? "n" : "m");
-	t_int(c, k);
-	t_add(c, " = ");
-	if (c->s->split) {
-		t_add(c, "slice * ");
-		t_int(c, turns * c->s->group);
-		t_add(c, " + ");
-	}
-	t_add(c, "k * ");
-	t_int(c, c->s->group);
-	t_add(c, " + lane;\n");
-	if (open) {
-		t_add(c, "const bool in = n");
-		t_int(c, k);
-		t_add(c, " < ");
-		t_int(c, chunks);
-		t_add(c, ";\nconst int m");
-		t_int(c, k);
-		t_add(c, " = in ? n");
-		t_int(c, k);
-		t_add(c, " : ");
-		t_int(c, chunks - 1);
-		t_add(c, ";\n");
-	} else if (turns * c->s->group * (c->s->split ? c->s->split : 1) != chunks) {
-		t_add(c, "if (m");
-		t_int(c, k);
-		t_add(c, " < ");
-		t_int(c, chunks);
-		t_add(c, ") ");
-	}
-	t_add(c, "{\n");
-}
-
 static void restore(Ctx *c, const LoopState *st)
 {
 	c->out = st->out;
@@ -164,9 +118,11 @@ void f_loop_drop(Ctx *c, const LoopState *st)
 
 void f_loop_end(Ctx *c, LoopState *st)
 {
-	PmText *body = &c->body[--c->depth];
+	Block *body = c->out;
+	Stmt *s;
 	int i;
 
+	c->depth--;
 	for (i = c->memo_base; i < c->n_memo && c->n_seen < F_SEEN; i++)
 		if (c->memo[i].op >= 0 && c->var[c->memo[i].var].loop == st->loop &&
 		    !c->var[c->memo[i].var].cached) {
@@ -174,13 +130,9 @@ void f_loop_end(Ctx *c, LoopState *st)
 			c->var[c->memo[i].var].cached = 1;
 		}
 	restore(c, st);
-	f_loop_head(c, st->loop);
-	if (!c->dry) {
-		body->s[body->n] = 0;
-		c->out->full |= body->full;
-		t_add(c, body->s);
-	}
-	t_add(c, "}\n}\n");
+	s = f_emit(c, ST_ROWS);
+	s->n = st->loop;
+	s->body = body;
 }
 
 /* ---- results ---- */
@@ -225,29 +177,37 @@ int f_along(const Ctx *c)
 	return n;
 }
 
-static void write_result(Ctx *c, int i, Ix e, const char *guard)
+/* The conditions under which a thread stores: bits of CondKind. */
+static void write_result(Ctx *c, int i, Ix e, uint32_t guard)
 {
 	Ix co[F_RANK], at = result_at(c, i, c->ix_row, e, co);
-	int var = f_eval(c, c->arg_out[c->s->out[i]], co);
+	int var = f_eval(c, c->arg_out[c->s->out[i]], co), k;
+	Block *out = c->out;
+	Stmt *s;
 
 	if (var < 0)
 		return;
-	t_add(c, guard);
+	if (guard) {
+		s = f_emit(c, ST_IF);
+		for (k = COND_IN; k <= COND_FIRST_PART; k++)
+			if (guard >> k & 1)
+				f_when(c, s, (CondKind)k, -1, 0);
+		f_open(c, s);
+	}
 	f_store(c, c->s->out[i], at, var);
-	t_add(c, *guard ? "}\n" : "");
+	f_close(c, out);
 }
 
 /* A result of one element for each row. */
 static void row_results(Ctx *c)
 {
+	const uint32_t one = 1u << COND_LIVE | 1u << COND_FIRST;
 	int i;
 
 	for (i = 0; i < c->s->n_out && !c->fail; i++)
 		if (result_extent(c, i) == 1) {
 			c->times = (double)f_groups(c->s);
-			write_result(c, i, ix_const(c, 0),
-				     c->s->split ? "if (live && lane == 0 && slice == 0) {\n"
-						 : "if (live && lane == 0) {\n");
+			write_result(c, i, ix_const(c, 0), c->s->split ? one | 1u << COND_FIRST_PART : one);
 		}
 }
 
@@ -260,12 +220,12 @@ static void one_loop(Ctx *c, int64_t extent, LoopState *st)
 	for (i = 0; i < c->s->n_out && !c->fail; i++)
 		if (result_extent(c, i) == extent)
 			write_result(c, i, e,
-				     f_is_open(c, st->loop) ? "if (in && live) {\n"
-				     : c->s->per_block > 1  ? "if (live) {\n"
-							    : "");
+				     f_is_open(c, st->loop) ? 1u << COND_IN | 1u << COND_LIVE
+				     : c->s->per_block > 1  ? 1u << COND_LIVE
+							    : 0);
 }
 
-/* Written twice: the first time only for the row's part, the loops of the reductions; then values of those
+/* Built twice: the first time only for the row's part, the loops of the reductions; then values of those
  * loops are at hand for all results. */
 static void loop_results(Ctx *c)
 {
@@ -324,22 +284,17 @@ static void plain_results(Ctx *c)
 	}
 	c->s->extent = extent;
 	c->times = (double)(extent / c->s->vec);
-	c->out = &c->body[c->depth++];
-	c->out->n = 0;
+	c->out = &c->body;
 	m = ix_var(c, "m", extent / c->s->vec - 1, DEP_CHUNK, 0);
 	e = c->s->turned ? turned_place(c, o, m) : ix_add(c, ix_scale(c, m, c->s->vec), c->ix_lane);
 	for (i = 0; i < c->s->n_out && !c->fail; i++)
-		write_result(c, i, e, "");
-	c->depth--;
+		write_result(c, i, e, 0);
 }
 
-static int write_once(Ctx *c, Section *s, int dry)
+static int build_once(Ctx *c, Section *s)
 {
 	f_clear(c, s);
 	f_start_orders(c);
-	c->dry = dry;
-	c->rowbuf.n = c->decl.n = 0;
-	c->out = c->row = &c->rowbuf;
 	if (s->dot && !f_factors(c, s))
 		return 0;
 	if (s->dot && !s->rows) {
@@ -349,28 +304,23 @@ static int write_once(Ctx *c, Section *s, int dry)
 		row_results(c);
 		loop_results(c);
 		s->n_reds = c->n_reds;
-		if (c->rowbuf.n > c->cut)
-			c->rowbuf.n = c->cut;
 	} else {
 		plain_results(c);
 	}
 	return !c->fail;
 }
 
-int f_write_section(Ctx *c, Section *s, int dry)
+int f_build(Ctx *c, Section *s)
 {
 	double across, along;
 	int done;
 
-	if (!dry)
-		return write_once(c, s, 0);
 	f_forget_orders(c);
-	done = write_once(c, s, 1);
+	done = build_once(c, s);
 	across = s->across;
 	along = s->along;
 	while (done && f_settle_orders(c)) {
-		f_forget_wanted(c);
-		done = write_once(c, s, 1);
+		done = build_once(c, s);
 		/* What is taken from a loop is not read, but lies as it did where it was. */
 		s->across = across;
 		s->along = along;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* source.c - the text of a kernel: what every one begins with, and its sections one after another. */
-#include "fuse.h"
+#include "cuda.h"
 
 #include "round.cu.h"
 
@@ -252,43 +252,53 @@ static void row_head(const Section *s, PmText *t)
 	pm_text_add(t, "(void)lane; (void)live; (void)r;\n");
 }
 
+/* The early loads in front of loops, in loops of their own. */
+static void early_loops(const Gen *g)
+{
+	int k;
+
+	for (k = 0; k < F_LOOPS; k++) {
+		if (!g->c->early[k].first)
+			continue;
+		g_loop_head(g, k);
+		g_block(g, &g->c->early[k]);
+		g_add(g, "}\n}\n");
+	}
+}
+
 static void section_text(Ctx *c, Section *s, int first, PmText *t)
 {
+	Gen g = { c, t };
+
 	c->keep = s->rows && s->keep;
-	f_forget_wanted(c);
-	if (!f_write_section(c, s, 1))
+	if (!f_build(c, s))
 		return;
 	c->kept_words = c->keep ? f_kept_words(s, s->group) : 0;
-	if (!f_write_section(c, s, 0))
+	f_finish(c);
+	if (c->fail)
 		return;
-	c->rowbuf.s[c->rowbuf.n] = c->decl.s[c->decl.n] = 0;
 	line(t, "if (blockIdx.x < ", first + s->blocks, ") {\n");
 	line(t, "const int block = blockIdx.x - ", first, ";\n");
 	if (s->dot) {
-		if (!s->rows)
-			c->body[0].s[c->body[0].n] = 0;
 		f_product_text(c, s, t);
 	} else if (s->rows) {
 		row_head(s, t);
 		/* Results of rows are one block's. */
 		if (s->split && c->stage == s->n_stages && !f_along(c))
 			pm_text_add(t, "if (slice != 0)\nreturn;\n");
-		pm_text_add(t, c->decl.s);
-		f_early_write(c, t, 1);
-		f_early_write(c, t, 0);
-		pm_text_add(t, c->rowbuf.s);
+		g_block(&g, &c->decl);
+		g_block(&g, &c->early[EARLY_ROW]);
+		early_loops(&g);
+		g_block(&g, &c->rows);
 	} else {
-		c->body[0].s[c->body[0].n] = 0;
 		line(t, "const int m = block * ", s->block, " + threadIdx.x;\n");
-		f_early_write(c, t, 1);
-		pm_text_add(t, c->rowbuf.s);
+		g_block(&g, &c->early[EARLY_ROW]);
+		g_block(&g, &c->rows);
 		line(t, "if (m < ", s->extent / s->vec, ") {\n");
-		f_early_write(c, t, 0);
-		pm_text_add(t, c->body[0].s);
+		g_block(&g, &c->early[0]);
+		g_block(&g, &c->body);
 		pm_text_add(t, "}\n");
-		t->full |= c->body[0].full;
 	}
-	t->full |= c->rowbuf.full | c->decl.full;
 	pm_text_add(t, "return;\n}\n");
 }
 

@@ -12,12 +12,6 @@
  */
 #include "fuse.h"
 
-const char *f_join(const Op *o)
-{
-	static const char *const join[] = { "Sum", "Sum", "Max", "Min", "Prod", "Sum", "Sum" };
-
-	return join[o->red];
-}
 
 /* Blocks for each row when `group` threads of each share it and have at least two turns left. */
 static int64_t slices(const Section *s, int64_t group)
@@ -65,22 +59,6 @@ void f_split(Ctx *c, Section *s)
 	s->block = s->per_block * s->group;
 }
 
-/* Of reduction `number`, by slice and row. */
-static void place(Ctx *c, int acc, int number, const char *slice)
-{
-	t_add(c, "((");
-	t_add(c, f_cclass(c->var[acc].dtype));
-	t_add(c, " *)(parts + ");
-	t_int(c, number * c->s->split * c->s->rows);
-	t_add(c, "))[");
-	t_add(c, slice);
-	t_add(c, " * ");
-	t_int(c, c->s->rows);
-	t_add(c, " + ");
-	t_ix(c, c->ix_row);
-	t_add(c, "]");
-}
-
 /* The reduction that o is the second of, as norms and softmaxes have them inside; 0: none. */
 static int first_of(const Ctx *c, const Op *o)
 {
@@ -113,80 +91,31 @@ int f_stage_of(Ctx *c, int op, int number)
 	return stage;
 }
 
-/* Elements that a block has of each row. */
-static int64_t slice_elements(const Ctx *c, int64_t n)
+static Stmt *of_parts(Ctx *c, StmtKind kind, const Op *o, int acc, int number, int64_t n)
 {
-	int64_t chunks = n / f_step(c->s), width = c->s->group * c->s->split;
+	Stmt *s = f_emit_to(c, kind, acc, -1);
 
-	return (chunks + width - 1) / width * c->s->group * f_step(c->s);
-}
-
-/* "const int slice_n = within(400000 - i * 2048, 2048);": elements of slice `i`. */
-static void count_of(Ctx *c, const char *i, int64_t n)
-{
-	t_add(c, "const int slice_n = within(");
-	t_int(c, n);
-	t_add(c, " - ");
-	t_add(c, i);
-	t_add(c, " * ");
-	t_int(c, slice_elements(c, n));
-	t_add(c, ", ");
-	t_int(c, slice_elements(c, n));
-	t_add(c, ");\n");
-}
-
-/* A part that was taken around its slice's mean or maximum, around the row's. */
-static void moved_part(Ctx *c, const Op *o, int acc, int number, int64_t n)
-{
-	int pivot = c->red[number - 1].var;
-
-	if (o->red == RED_MEAN)
-		count_of(c, "i", n);
-	f_for_lanes(c, c->s->wide);
-	f_ref(c, c->out, acc);
-	t_add(c, o->red == RED_MEAN ? " += moved_squares(" : " += moved_exps(");
-	place(c, acc, number, "i");
-	t_add(c, ", ");
-	place(c, o->red == RED_MEAN ? acc : pivot, number - 1, "i");
-	t_add(c, ", ");
-	f_ref(c, c->out, pivot);
-	t_add(c, o->red == RED_MEAN ? ", slice_n);\n" : ");\n");
+	s->how = o->red;
+	s->n = number;
+	s->m = n;
+	s->lanes = (uint8_t)c->s->wide;
+	return s;
 }
 
 void f_join_parts(Ctx *c, const Op *o, int acc, int number, int64_t n)
 {
-	t_add(c, "for (int i = lane; i < ");
-	t_int(c, c->s->split);
-	t_add(c, "; i += ");
-	t_int(c, c->s->group);
-	t_add(c, ") {\n");
-	if (number && c->red[number].stage == c->red[number - 1].stage) {
-		moved_part(c, o, acc, number, n);
-	} else {
-		f_for_lanes(c, c->s->wide);
-		f_ref(c, c->out, acc);
-		t_add(c, " = ");
-		t_add(c, f_join(o));
-		t_add(c, "::of(");
-		f_ref(c, c->out, acc);
-		t_add(c, ", ");
-		place(c, acc, number, "i");
-		t_add(c, ");\n");
-	}
-	t_add(c, "}\n");
+	if (number && c->red[number].stage == c->red[number - 1].stage)
+		of_parts(c, ST_MOVED, o, acc, number, n)->from[0] = f_ref(c, c->red[number - 1].var);
+	else
+		of_parts(c, ST_JOIN, o, acc, number, n);
 }
 
-void f_leave_part(Ctx *c, int acc, int number, int64_t n)
+void f_leave_part(Ctx *c, const Op *o, int acc, int number, int64_t n)
 {
-	t_add(c, "if (live && lane == 0)\n");
-	f_for_lanes(c, c->s->wide);
-	place(c, acc, number, "slice");
-	t_add(c, " = ");
-	f_ref(c, c->out, acc);
-	t_add(c, ";\n");
-	c->cut = c->out->n;
+	of_parts(c, ST_LEAVE, o, acc, number, n)->from[0] = f_ref(c, acc);
+	f_emit(c, ST_NEXT);
 	if (!number || c->red[number].stage != c->red[number - 1].stage)
-		count_of(c, "slice", n);
+		f_emit(c, ST_SLICE_N)->m = n;
 }
 
 int f_stages(const Ctx *c)

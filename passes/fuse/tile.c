@@ -163,7 +163,7 @@ static void fit_vector(Ctx *c, Section *s)
 		vec /= 2;
 	for (;; vec /= 2) {
 		s->vec = vec;
-		if ((f_write_section(c, s, 1) && !s->lane_loads) || vec == 1)
+		if ((f_build(c, s) && !s->lane_loads) || vec == 1)
 			return;
 		c->fail = NULL;
 	}
@@ -181,15 +181,14 @@ static void fit_row_vector(Ctx *c, Section *s)
 		vec /= 2;
 	for (;; vec /= 2) {
 		s->vec = vec;
-		f_forget_wanted(c);
-		if ((f_write_section(c, s, 1) && !s->lane_loads) || vec == 1)
+		if ((f_build(c, s) && !s->lane_loads) || vec == 1)
 			break;
 		c->fail = NULL;
 	}
 	s->keep = (s->extent / s->vec + s->group - 1) / s->group * s->vec * s->cached <= 64;
 	if (!s->keep && !c->fail) {
 		c->keep = 0;
-		f_write_section(c, s, 1);
+		f_build(c, s);
 	}
 }
 
@@ -212,8 +211,7 @@ int f_schedule_product(Ctx *c, Section *s)
 	s->vec = s->group = s->per_block = 1;
 	s->down = 0;
 	c->keep = 0;
-	f_forget_wanted(c);
-	if (!f_write_section(c, s, 1))
+	if (!f_build(c, s))
 		return 0;
 	if (f_is_long(c, &c->op[s->dot]))
 		return f_fail(c, "a product of floats this large is the library's") && 0;

@@ -11,11 +11,11 @@ static int through(Ctx *c, const Op *o, const Ix *co, Ix *at)
 	switch (o->kind) {
 	case OP_RESHAPE:
 	case OP_SAME:
-		ix_unflat(c, ix_flat(c, co, o->dim, o->rank), x->dim, x->rank, at);
+		ix_unflat(c->ix, ix_flat(c->ix, co, o->dim, o->rank), x->dim, x->rank, at);
 		return 1;
 	case OP_EXPAND:
 		for (d = 0; d < x->rank; d++)
-			at[d] = x->dim[d] == 1 ? ix_const(c, 0) : co[d + o->rank - x->rank];
+			at[d] = x->dim[d] == 1 ? ix_const(c->ix, 0) : co[d + o->rank - x->rank];
 		return 1;
 	case OP_TRANSPOSE:
 		for (d = 0; d < o->rank; d++)
@@ -23,11 +23,21 @@ static int through(Ctx *c, const Op *o, const Ix *co, Ix *at)
 		return 1;
 	case OP_SLICE:
 		for (d = 0; d < o->rank; d++)
-			at[d] = ix_plus(c, ix_scale(c, co[d], o->par[F_RANK + d]), o->par[d]);
+			at[d] = ix_plus(c->ix, ix_scale(c->ix, co[d], o->par[F_RANK + d]), o->par[d]);
 		return 1;
 	default:
 		return 0;
 	}
+}
+
+/* The nest says that all of the operand is read. */
+static void factor(Ctx *c, int arg)
+{
+	Block *out = c->out;
+
+	c->out = &c->nest.decl;
+	f_emit(c, ST_FACTOR)->arg = (int16_t)arg;
+	c->out = out;
 }
 
 /* The index of op at the coordinates, in the operand of the kernel that it is a view of. */
@@ -47,28 +57,28 @@ static int descend(Ctx *c, int op, const Ix *coords, Factor *f, Ix *index)
 		}
 		op = o->in[0];
 		for (d = 0; d < c->op[op].rank; d++)
-			co[d] = c->op[op].dim[d] == 1 ? ix_const(c, 0) : at[d];
+			co[d] = c->op[op].dim[d] == 1 ? ix_const(c->ix, 0) : at[d];
 	}
 	if (c->op[op].kind == OP_NUM || c->fail) {
 		f_fail(c, "a factor of the product is a number");
 		return 0;
 	}
-	*index = ix_flat(c, co, c->op[op].dim, c->op[op].rank);
+	*index = ix_flat(c->ix, co, c->op[op].dim, c->op[op].rank);
 	f->arg = f_arg(c, op);
-	c->s->bytes += (double)f_numel(&c->op[op]) * pm_dtype_bytes(c->op[op].dtype);
+	factor(c, f->arg);
 	return !c->fail;
 }
 
 /* Takes row and k out of an index, which must be linear in both. */
 static int take_apart(Ctx *c, Ix index, uint32_t row, Factor *f)
 {
-	Lin l = c->lin[index];
+	Lin l = c->ix->lin[index];
 	Ix rest = index;
 	int i;
 
 	f->by_row = f->by_k = 0;
 	for (i = 0; i < l.n; i++) {
-		const Atom *a = &c->atom[l.t[i].atom];
+		const Atom *a = &c->ix->atom[l.t[i].atom];
 
 		if (!(a->deps & (row | DOT_K)))
 			continue;
@@ -80,7 +90,7 @@ static int take_apart(Ctx *c, Ix index, uint32_t row, Factor *f)
 			f->by_k = l.t[i].k;
 		else
 			f->by_row = l.t[i].k;
-		rest = ix_add(c, rest, ix_scale(c, ix_of_atom(c, l.t[i].atom), -l.t[i].k));
+		rest = ix_add(c->ix, rest, ix_scale(c->ix, ix_of_atom(c->ix, l.t[i].atom), -l.t[i].k));
 	}
 	f->rest = rest;
 	return !c->fail;
@@ -88,7 +98,7 @@ static int take_apart(Ctx *c, Ix index, uint32_t row, Factor *f)
 
 static int vector(const Ctx *c, const Factor *f, int most, int64_t extent, int64_t stride)
 {
-	const Lin *l = &c->lin[f->rest];
+	const Lin *l = &c->ix->lin[f->rest];
 	int v = most, i;
 
 	for (; v > 1; v /= 2) {
@@ -110,13 +120,13 @@ static int image(Ctx *c, const Op *o, Ix b, Factor *f)
 	int d;
 
 	for (d = 0; d < x->rank; d++)
-		co[d] = d ? ix_const(c, 0) : b;
+		co[d] = d ? ix_const(c->ix, 0) : b;
 	if (f_computed(c, x) || x->kind == OP_NUM) {
 		f_fail(c, "the image of a convolution is computed");
 		return 0;
 	}
-	*f = (Factor){ .arg = f_arg(c, o->in[1]), .rest = ix_flat(c, co, x->dim, x->rank), .vec = 1 };
-	c->s->bytes += (double)f_numel(x) * pm_dtype_bytes(x->dtype);
+	*f = (Factor){ .arg = f_arg(c, o->in[1]), .rest = ix_flat(c->ix, co, x->dim, x->rank), .vec = 1 };
+	factor(c, f->arg);
 	return !c->fail;
 }
 
@@ -125,10 +135,10 @@ int f_factors(Ctx *c, Section *s)
 	const Op *o = &c->op[s->dot];
 	int most = c->op[o->in[0]].dtype == PM_F32 ? 4 : 8;
 	int64_t n = o->par[2];
-	Ix b = o->par[0] == 1 ? ix_const(c, 0) : ix_var(c, "gb", o->par[0] - 1, DOT_B, 0);
-	Ix im = o->par[1] == 1 ? ix_const(c, 0) : ix_var(c, "m", o->par[1] - 1, DOT_M, 0);
-	Ix in = n == 1 ? ix_const(c, 0) : ix_var(c, "n", n - 1, DOT_N, 0);
-	Ix ik = o->par[3] == 1 ? ix_const(c, 0) : ix_var(c, "k", o->par[3] - 1, DOT_K, 0);
+	Ix b = o->par[0] == 1 ? ix_const(c->ix, 0) : ix_var(c->ix, "gb", o->par[0] - 1, DOT_B, 0);
+	Ix im = o->par[1] == 1 ? ix_const(c->ix, 0) : ix_var(c->ix, "m", o->par[1] - 1, DOT_M, 0);
+	Ix in = n == 1 ? ix_const(c->ix, 0) : ix_var(c->ix, "n", n - 1, DOT_N, 0);
+	Ix ik = o->par[3] == 1 ? ix_const(c->ix, 0) : ix_var(c->ix, "k", o->par[3] - 1, DOT_K, 0);
 	Ix co[F_RANK], at;
 	Factor f;
 

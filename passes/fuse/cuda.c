@@ -7,12 +7,12 @@
 
 static void declare(const Gen *g, int var)
 {
-	const Var *v = &g->c->var[var];
+	const Var *v = &g->n->var[var];
 
 	g_add(g, f_cclass(v->dtype));
 	g_num(g, " v", var);
 	if (v->lanes) {
-		g_num(g, "[", g->c->s->vec);
+		g_num(g, "[", g->n->shape.vec);
 		g_add(g, "]");
 	}
 	g_add(g, ";\n");
@@ -22,7 +22,7 @@ static void declare_packed(const Gen *g, int dtype, int var)
 {
 	g_add(g, "pm_vec<");
 	g_add(g, f_ctype(dtype));
-	g_num(g, ", ", g->c->s->vec);
+	g_num(g, ", ", g->n->shape.vec);
 	g_num(g, "> w", var);
 }
 
@@ -37,7 +37,7 @@ static void unpack(const Gen *g, int var)
 
 static int lanes_of(const Gen *g, int var)
 {
-	return g->c->var[var].lanes;
+	return g->n->var[var].lanes;
 }
 
 /* "LANES(4) v7[j] = ": up to the value. */
@@ -65,7 +65,7 @@ static const char *start_text(int start, int ints)
 /* "float v7[4];" or "float v7 = 0;" */
 static void variable(const Gen *g, const Stmt *s)
 {
-	const Var *v = &g->c->var[s->to];
+	const Var *v = &g->n->var[s->to];
 
 	if (s->how == START_NONE || v->lanes) {
 		declare(g, s->to);
@@ -83,7 +83,7 @@ static void variable(const Gen *g, const Stmt *s)
 
 static void number(const Gen *g, const Stmt *s)
 {
-	const char *type = f_cclass(g->c->var[s->to].dtype);
+	const char *type = f_cclass(g->n->var[s->to].dtype);
 
 	g_add(g, "const ");
 	g_add(g, type);
@@ -91,7 +91,7 @@ static void number(const Gen *g, const Stmt *s)
 	g_add(g, " = (");
 	g_add(g, type);
 	g_add(g, ")");
-	if (g->c->var[s->to].dtype == PM_I64)
+	if (g->n->var[s->to].dtype == PM_I64)
 		pm_text_int(g->t, (int64_t)s->num[0]);
 	else
 		pm_text_float(g->t, s->num[0]);
@@ -104,7 +104,7 @@ static void number(const Gen *g, const Stmt *s)
 static void access(const Gen *g, const Stmt *s)
 {
 	if (s->vec) {
-		g_num(g, "fetch<", g->c->s->vec);
+		g_num(g, "fetch<", g->n->shape.vec);
 		g_add(g, ", A>(");
 	}
 	g_num(g, "p", s->arg);
@@ -122,10 +122,11 @@ static void early(const Gen *g, const Stmt *s)
 
 static void load(const Gen *g, const Stmt *s)
 {
-	const Var *v = &g->c->var[s->to];
+	const Var *v = &g->n->var[s->to];
 	int ints = v->dtype == PM_I64;
 
-	if (s->vec && s->early >= 0 && g->c->s->hold && g->c->s->vec * pm_dtype_bytes(s->dtype) % 4 == 0) {
+	if (s->vec && s->early >= 0 && g->n->shape.hold &&
+	    g->n->shape.vec * pm_dtype_bytes(s->dtype) % 4 == 0) {
 		g_add(g, "again(");
 		early(g, s);
 		g_add(g, ");\n");
@@ -176,7 +177,7 @@ static void subscripts(const Gen *g, const Stmt *s, int array)
 	if (s->lanes && !s->vec) {
 		g_add(g, "[");
 		if (array)
-			pm_text_int(g->t, g->c->s->vec);
+			pm_text_int(g->t, g->n->shape.vec);
 		g_add(g, array ? "]" : "j]");
 	}
 }
@@ -187,7 +188,7 @@ static void early_array(const Gen *g, const Stmt *s)
 	g_add(g, s->vec ? "pm_vec<" : "");
 	g_add(g, f_ctype(s->dtype));
 	if (s->vec) {
-		g_num(g, ", ", g->c->s->vec);
+		g_num(g, ", ", g->n->shape.vec);
 		g_add(g, ">");
 	}
 	g_num(g, " e", s->early);
@@ -229,14 +230,14 @@ static void parts(const Gen *g, const Stmt *s)
 /* "v3[j] = joined<8, 576>(part + ls * 36 + lv + j);" */
 static void tile(const Gen *g, const Stmt *s)
 {
-	const Section *x = g->c->s;
-	int stride = x->tile.cols + 4;
+	const Shape *x = &g->n->shape;
+	int stride = x->tile_cols + 4;
 
 	declare(g, s->to);
 	g_lanes(g, s->lanes);
 	g_var(g, s->to);
-	g_num(g, " = joined<", x->tile.warps);
-	g_num(g, ", ", x->tile.rows * stride);
+	g_num(g, " = joined<", x->warps);
+	g_num(g, ", ", x->tile_rows * stride);
 	if (s->at >= 0) {
 		g_num(g, ">(part + ls * ", stride);
 		g_add(g, " + ");
@@ -343,10 +344,10 @@ static void by_pairs(const Gen *g, const Stmt *s)
 	for (k = 0; k < 2; k++) {
 		Ref r = s->from[k];
 
-		if (r.kept || g->c->var[r.var].packed != s->dtype) {
+		if (r.kept || g->n->var[r.var].packed != s->dtype) {
 			g_add(g, "all_lanes<");
 			g_add(g, f_ctype(s->dtype));
-			g_num(g, ", ", g->c->s->vec);
+			g_num(g, ", ", g->n->shape.vec);
 			g_add(g, ">(");
 			g_ref(g, r);
 			g_add(g, ")");
@@ -403,7 +404,7 @@ static void saturated(const Gen *g, const Stmt *s)
 
 static void cast(const Gen *g, const Stmt *s)
 {
-	int from = g->c->var[s->from[0].var].dtype;
+	int from = g->n->var[s->from[0].var].dtype;
 
 	declare(g, s->to);
 	set(g, s->to, " = ");
@@ -533,7 +534,7 @@ static void fold(const Gen *g, const Stmt *s)
 		g_add(g, s->how == RED_MAX ? "pm_max(" : "pm_min(");
 		g_var(g, s->to);
 		g_add(g, ", (");
-		g_add(g, f_cclass(g->c->var[s->to].dtype));
+		g_add(g, f_cclass(g->n->var[s->to].dtype));
 		g_add(g, ")");
 	}
 	g_ref(g, s->from[0]);
@@ -556,8 +557,8 @@ static void share(const Gen *g, const Stmt *s)
 	}
 	g_add(g, "share<");
 	g_add(g, join_of(s->how));
-	g_num(g, ", ", g->c->s->group);
-	g_num(g, ", ", g->c->s->column ? g->c->s->per_block : 0);
+	g_num(g, ", ", g->n->shape.group);
+	g_num(g, ", ", g->n->shape.column ? g->n->shape.per_block : 0);
 	g_num(g, s->n ? ", 1>(v" : ", 0>(v", s->to);
 	g_add(g, ");\n");
 }
@@ -599,28 +600,28 @@ static void count(const Gen *g, const Stmt *s)
 static void part_place(const Gen *g, int var, int64_t number, const char *slice)
 {
 	g_add(g, "((");
-	g_add(g, f_cclass(g->c->var[var].dtype));
-	g_num(g, " *)(parts + ", number * g->c->s->split * g->c->s->rows);
+	g_add(g, f_cclass(g->n->var[var].dtype));
+	g_num(g, " *)(parts + ", number * g->n->shape.split * g->n->shape.rows);
 	g_add(g, "))[");
 	g_add(g, slice);
-	g_num(g, " * ", g->c->s->rows);
+	g_num(g, " * ", g->n->shape.rows);
 	g_add(g, " + ");
-	g_ix(g, g->c->ix_row);
+	g_ix(g, g->n->row);
 	g_add(g, "]");
 }
 
 /* Elements that a block has of each row of n. */
-static int64_t slice_elements(const Section *s, int64_t n)
+static int64_t slice_elements(const Nest *n, int64_t len)
 {
-	int64_t chunks = n / f_step(s), width = s->group * s->split;
+	int64_t chunks = len / nest_step(n), width = n->shape.group * n->shape.split;
 
-	return (chunks + width - 1) / width * s->group * f_step(s);
+	return (chunks + width - 1) / width * n->shape.group * nest_step(n);
 }
 
 /* "const int slice_n = within(400000 - i * 2048, 2048);": elements of slice `i`. */
 static void slice_n(const Gen *g, const char *i, int64_t n)
 {
-	int64_t each = slice_elements(g->c->s, n);
+	int64_t each = slice_elements(g->n, n);
 
 	g_num(g, "const int slice_n = within(", n);
 	g_add(g, " - ");
@@ -660,8 +661,8 @@ static void moved(const Gen *g, const Stmt *s)
 
 static void join(const Gen *g, const Stmt *s)
 {
-	g_num(g, "for (int i = lane; i < ", g->c->s->split);
-	g_num(g, "; i += ", g->c->s->group);
+	g_num(g, "for (int i = lane; i < ", g->n->shape.split);
+	g_num(g, "; i += ", g->n->shape.group);
 	g_add(g, ") {\n");
 	if (s->kind == ST_MOVED) {
 		moved(g, s);

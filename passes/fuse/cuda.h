@@ -3,13 +3,15 @@
 #ifndef PASSES_FUSE_CUDA_H
 #define PASSES_FUSE_CUDA_H
 
-#include "fuse.h"
+#include "nest.h"
 
 typedef struct Gen {
-	Ctx *c;
+	const Nest *n;
 	PmText *t;
 } Gen;
 
+const char *f_ctype(int dtype);  /* in memory, as CUDA has it */
+const char *f_cclass(int dtype); /* in registers */
 void g_add(const Gen *g, const char *s);
 /* s and then x. */
 void g_num(const Gen *g, const char *s, int64_t x);

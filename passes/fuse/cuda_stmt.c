@@ -13,9 +13,11 @@ void g_num(const Gen *g, const char *s, int64_t x)
 	pm_text_int(g->t, x);
 }
 
+static void ix_text(const Index *c, PmText *t, Ix x);
+
 void g_ix(const Gen *g, Ix a)
 {
-	ix_text(g->c, g->t, a);
+	ix_text(g->n->ix, g->t, a);
 }
 
 void g_var(const Gen *g, int var)
@@ -27,14 +29,14 @@ void g_ref(const Gen *g, Ref r)
 {
 	g_num(g, r.kept ? "c" : "v", r.var);
 	g_add(g, r.kept ? "[k]" : "");
-	g_add(g, g->c->var[r.var].lanes ? "[j]" : "");
+	g_add(g, g->n->var[r.var].lanes ? "[j]" : "");
 }
 
 void g_lanes(const Gen *g, int lanes)
 {
-	if (!lanes || g->c->s->vec == 1)
+	if (!lanes || g->n->shape.vec == 1)
 		return;
-	g_num(g, "LANES(", g->c->s->vec);
+	g_num(g, "LANES(", g->n->shape.vec);
 	g_add(g, ") ");
 }
 
@@ -75,7 +77,7 @@ const char *f_cclass(int dtype)
 
 /* ---- indices ---- */
 
-static void text_of_atom(Ctx *c, PmText *t, int atom)
+static void text_of_atom(const Index *c, PmText *t, int atom)
 {
 	const Atom *a = &c->atom[atom];
 
@@ -92,7 +94,7 @@ static void text_of_atom(Ctx *c, PmText *t, int atom)
 	pm_text_add(t, ")");
 }
 
-void ix_text(Ctx *c, PmText *t, Ix x)
+static void ix_text(const Index *c, PmText *t, Ix x)
 {
 	const Lin *l = &c->lin[x];
 	int i;
@@ -113,25 +115,20 @@ void ix_text(Ctx *c, PmText *t, Ix x)
 	}
 }
 
-static const Atom *atom_of(const Gen *g, Ix x)
-{
-	return &g->c->atom[g->c->lin[x].t[0].atom];
-}
-
 static void name(const Gen *g, Ix x)
 {
-	g_add(g, atom_of(g, x)->name);
+	g_add(g, nest_atom(g->n, x)->name);
 }
 
 /* "int x7[4];\nLANES(4) x7[j] = ": up to the value. */
 static void define(const Gen *g, Ix x)
 {
-	const Atom *a = atom_of(g, x);
+	const Atom *a = nest_atom(g->n, x);
 
 	g_add(g, "int ");
 	g_add(g, a->name);
 	if (a->lanes) {
-		g_num(g, "[", g->c->s->vec);
+		g_num(g, "[", g->n->shape.vec);
 		g_add(g, "]");
 	}
 	g_add(g, ";\n");
@@ -180,7 +177,7 @@ static void made_index(const Gen *g, const Stmt *s)
 	case INDEX_SAME:
 		break;
 	case INDEX_VECTOR:
-		g_num(g, ") / ", g->c->s->vec);
+		g_num(g, ") / ", g->n->shape.vec);
 		break;
 	case INDEX_FROM_ZERO:
 		g_add(g, ", 0)");
@@ -238,22 +235,22 @@ void g_cond(const Gen *g, const Cond *q)
 
 void g_loop_head(const Gen *g, int k)
 {
-	Ctx *c = g->c;
-	int64_t chunks = c->loop[k].extent / f_step(c->s), turns = f_turns(c, k);
-	int64_t width = c->s->group * (c->s->split ? c->s->split : 1);
-	int open = f_is_open(c, k);
+	const Shape *x = &g->n->shape;
+	int64_t chunks = g->n->loop[k].extent / nest_step(g->n), turns = nest_turns(g->n, k);
+	int64_t width = x->group * (x->split ? x->split : 1);
+	int open = nest_is_open(g->n, k);
 
-	g_add(g, f_unrolled(c, k)               ? "_Pragma(\"unroll\") "
-		 : c->s->wide && c->s->vec == 2 ? "_Pragma(\"unroll 8\") "
-						: "_Pragma(\"unroll 4\") ");
+	g_add(g, nest_unrolled(g->n, k)   ? "_Pragma(\"unroll\") "
+		 : x->wide && x->vec == 2 ? "_Pragma(\"unroll 8\") "
+					  : "_Pragma(\"unroll 4\") ");
 	g_num(g, "for (int k = 0; k < ", turns);
 	g_num(g, open ? "; k++) {\nconst int n" : "; k++) {\nconst int m", k);
 	g_add(g, " = ");
-	if (c->s->split) {
-		g_num(g, "slice * ", turns * c->s->group);
+	if (x->split) {
+		g_num(g, "slice * ", turns * x->group);
 		g_add(g, " + ");
 	}
-	g_num(g, "k * ", c->s->group);
+	g_num(g, "k * ", x->group);
 	g_add(g, " + lane;\n");
 	if (open) {
 		g_num(g, "const bool in = n", k);
@@ -330,6 +327,9 @@ int g_control_stmt(const Gen *g, const Stmt *s)
 		return 1;
 	case ST_ELSE: /* with its ST_IF */
 		return 1;
+	case ST_WOVEN:
+		g_block(g, s->body);
+		return 1;
 	case ST_CHOOSE:
 		choose(g, s);
 		return 1;
@@ -364,7 +364,7 @@ static void declare_hits(const Gen *g, const Stmt *s)
 
 	g_num(g, "unsigned int h", s->arg);
 	if (array) {
-		g_num(g, "[", s->n ? s->n : g->c->s->vec);
+		g_num(g, "[", s->n ? s->n : g->n->shape.vec);
 		g_add(g, "]");
 	}
 	g_add(g, array ? " = {};\n" : " = 0;\n");
@@ -386,7 +386,7 @@ static void look(const Gen *g, const Stmt *s)
 	g_ix(g, s->base);
 	g_add(g, ", ");
 	if (s->flag) {
-		pm_text_int(g->t, g->c->s->vec);
+		pm_text_int(g->t, g->n->shape.vec);
 		g_add(g, ", ");
 	}
 	pm_text_int(g->t, s->m);
@@ -463,7 +463,7 @@ static void latest(const Gen *g, const Stmt *s)
 
 static void replace(const Gen *g, const Stmt *s)
 {
-	g_lanes(g, g->c->var[s->to].lanes);
+	g_lanes(g, g->n->var[s->to].lanes);
 	g_add(g, "if (");
 	name(g, s->at);
 	g_add(g, s->flag ? "[j] >= 0) " : " >= 0) ");
@@ -513,7 +513,7 @@ int g_scatter_stmt(const Gen *g, const Stmt *s)
 /* "deposit<8, A>(q0 + (8 * m), u0);" */
 static void store_vector(const Gen *g, const Stmt *s, const char *letter, int64_t number)
 {
-	g_num(g, "deposit<", g->c->s->vec);
+	g_num(g, "deposit<", g->n->shape.vec);
 	g_num(g, ", A>(q", s->arg);
 	g_add(g, " + (");
 	g_ix(g, s->at);
@@ -533,7 +533,7 @@ static void store(const Gen *g, const Stmt *s)
 	if (s->vec) {
 		g_add(g, "pm_vec<");
 		g_add(g, f_ctype(s->dtype));
-		g_num(g, ", ", g->c->s->vec);
+		g_num(g, ", ", g->n->shape.vec);
 		g_num(g, "> u", s->arg);
 		g_add(g, "; ");
 	}
@@ -556,14 +556,14 @@ static void store(const Gen *g, const Stmt *s)
 /* "float c7[4][8];": the values of all turns of a loop. */
 static void keep_array(const Gen *g, const Stmt *s)
 {
-	const Var *v = &g->c->var[s->to];
+	const Var *v = &g->n->var[s->to];
 
 	g_add(g, f_cclass(v->dtype));
 	g_num(g, " c", s->to);
 	g_num(g, "[", s->n);
 	g_add(g, "]");
 	if (v->lanes) {
-		g_num(g, "[", g->c->s->vec);
+		g_num(g, "[", g->n->shape.vec);
 		g_add(g, "]");
 	}
 	g_add(g, ";\n");
@@ -571,7 +571,7 @@ static void keep_array(const Gen *g, const Stmt *s)
 
 static void keep(const Gen *g, const Stmt *s)
 {
-	int lanes = g->c->var[s->from[0].var].lanes;
+	int lanes = g->n->var[s->from[0].var].lanes;
 
 	if (!s->flag)
 		return;

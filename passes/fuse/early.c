@@ -13,13 +13,13 @@
 /* Nothing that a statement has computed. */
 static int is_plain(const Ctx *c, Ix at)
 {
-	const Lin *l = &c->lin[at];
+	const Lin *l = &c->ix->lin[at];
 	int i;
 
 	if (l->deps & ~(uint32_t)(DEP_ROW | DEP_CHUNK | DEP_LANE))
 		return 0;
 	for (i = 0; i < l->n; i++) {
-		const Atom *a = &c->atom[l->t[i].atom];
+		const Atom *a = &c->ix->atom[l->t[i].atom];
 
 		if (a->kind == ATOM_VAR ? a->name[0] == 'x' : !is_plain(c, a->of))
 			return 0;
@@ -29,20 +29,20 @@ static int is_plain(const Ctx *c, Ix at)
 
 int f_early_place(const Ctx *c, const Op *o, Ix at)
 {
-	if (c->trial || c->branch || c->s->dot || !is_plain(c, at) || c->lin[at].lo < 0 ||
-	    c->lin[at].hi >= f_numel(o))
+	if (c->trial || c->branch || c->s->dot || !is_plain(c, at) || c->ix->lin[at].lo < 0 ||
+	    c->ix->lin[at].hi >= f_numel(o))
 		return -1;
 	if (c->at_row)
 		return EARLY_ROW;
 	if (!c->s->rows)
 		return 0;
-	return c->loop_now >= 0 && f_unrolled(c, c->loop_now) ? c->loop_now : -1;
+	return c->loop_now >= 0 && nest_unrolled(&c->nest, c->loop_now) ? c->loop_now : -1;
 }
 
 /* Turns of the loops that the load stands in front of; 0: it is outside of loops. */
 static int64_t turns(const Ctx *c, int where)
 {
-	return where == EARLY_ROW || !c->s->rows ? 0 : f_turns(c, where);
+	return where == EARLY_ROW || !c->s->rows ? 0 : nest_turns(&c->nest, where);
 }
 
 /* Words that a thread may keep besides those that it computes with. */
@@ -64,7 +64,7 @@ static void declare(Ctx *c, StmtKind kind, Block *where, const Stmt *load, int64
 
 	c->out = where;
 	e = f_emit(c, kind);
-	e->early = (int16_t)c->n_early;
+	e->early = (int16_t)c->nest.n_early;
 	e->arg = load->arg;
 	e->at = load->at;
 	e->vec = load->vec;
@@ -80,24 +80,24 @@ static void hoist(Ctx *c, Stmt *s, const Stmt **early)
 	int64_t n = turns(c, s->where), words;
 	int i;
 
-	for (i = 0; i < c->n_early; i++)
+	for (i = 0; i < c->nest.n_early; i++)
 		if (early[i]->where == s->where && early[i]->arg == s->arg && early[i]->at == s->at &&
 		    early[i]->vec == s->vec) {
 			s->early = (int16_t)i;
 			s->n = n;
 			return;
 		}
-	if (c->n_early == F_EARLY)
+	if (c->nest.n_early == F_EARLY)
 		return;
 	words = s->where == EARLY_ROW ? 0 : (n ? n : 1) * words_of(c, s);
 	if (words && c->kept_words + c->early_words + words > room(c->s))
 		return;
 	c->early_words += words;
 	if (n)
-		declare(c, ST_EARLY_ARRAY, &c->decl, s, n);
-	declare(c, ST_EARLY, &c->early[s->where], s, n);
-	early[c->n_early] = s;
-	s->early = (int16_t)c->n_early++;
+		declare(c, ST_EARLY_ARRAY, &c->nest.decl, s, n);
+	declare(c, ST_EARLY, &c->nest.early[s->where], s, n);
+	early[c->nest.n_early] = s;
+	s->early = (int16_t)c->nest.n_early++;
 	s->n = n;
 }
 
@@ -108,14 +108,14 @@ void f_finish(Ctx *c)
 	Stmt *s;
 
 	c->early_words = 0;
-	for (s = c->asked; s; s = s->asked) {
+	for (s = c->nest.asked; s; s = s->asked) {
 		if (s->kind == ST_LOAD && s->where >= 0) {
 			hoist(c, s, early);
 		} else if (s->kind == ST_FOLD) {
 			s->packed = (uint8_t)f_adds_apart(c, &c->op[s->o]);
-		} else if (s->kind == ST_KEEP && c->var[s->from[0].var].wanted) {
+		} else if (s->kind == ST_KEEP && c->nest.var[s->from[0].var].wanted) {
 			s->flag = 1;
-			c->out = &c->decl;
+			c->out = &c->nest.decl;
 			f_emit_to(c, ST_KEEP_ARRAY, s->from[0].var, -1)->n = s->n;
 		}
 	}

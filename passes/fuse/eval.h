@@ -24,16 +24,8 @@ int f_memo_find(Ctx *c, int op, const Ix *co, int rank);
 void f_memo_add(Ctx *c, int op, const Ix *co, int rank, int var);
 /* var rounded to the type of op, as a stored value would be; var itself where that changes nothing. */
 int f_rounded(Ctx *c, int op, int var);
-int f_class(int dtype); /* PM_F32, PM_F64 or PM_I64 */
 int f_computed(const Ctx *c, const Op *o);
-/* Counts n operations of a thread, for each lane or not. */
-void f_work(Ctx *c, int lanes, int n);
-/* Counts bytes of o at `at` for the order of memory that they are in. */
-void f_count_order(Ctx *c, const Op *o, Ix at, double bytes);
 uint32_t f_deps(const Ctx *c, const Ix *co, int rank);
-/* Counts what a load of o at `at`, by every lane or once for all, reads; arg: its argument, -1 for what is
- * none. */
-void f_count_load(Ctx *c, const Op *o, int arg, Ix at, int lanes);
 int f_fail(Ctx *c, const char *why);
 /* An index that a statement computes from `a`, between 0 and hi; of an axis of n elements, factor and offset
  * in num where `how` needs them (vars.c). */
@@ -75,7 +67,6 @@ int f_arg(Ctx *c, int op);
 typedef struct LoopState {
 	Block *out;
 	int at_row, memo_base, n_memo, branch, loop_now, loop;
-	double times;
 } LoopState;
 /* The loop over `extent` elements of a row: f_loop_begin gives the element's index, or fails and gives 0;
  * f_loop_end writes the loop behind what came before it. */
@@ -86,8 +77,6 @@ void f_loop_drop(Ctx *c, const LoopState *st);
 
 /* ---- emit.c ---- */
 
-/* An empty nest; statements go to the row's part. */
-void f_nest_reset(Ctx *c);
 /* A statement at the end of c->out, its fields none; never NULL. */
 Stmt *f_emit(Ctx *c, StmtKind kind);
 /* The same with the variable that it makes or changes, and one that it reads; -1: none. */
@@ -130,12 +119,6 @@ int f_early_place(const Ctx *c, const Op *o, Ix at);
 /* When a nest is built: which of its loads are early ones, which values are kept, which sums are rounded term
  * by term. */
 void f_finish(Ctx *c);
-int64_t f_turns(const Ctx *c, int k);
-int f_unrolled(const Ctx *c, int k); /* all turns of these loops */
-/* Whether its last turns are made by all threads, "in" says for which there is an element, and the others
- * have the last one: in a branch, loads of one turn would wait for those of the turn before. */
-int f_is_open(const Ctx *c, int k);
-
 /* ---- order.c ---- */
 
 /* Before a section is built for the first time. */

@@ -12,27 +12,8 @@ static int operand(Ctx *c, const Op *o, int k, const Ix *co)
 	int d;
 
 	for (d = 0; d < x->rank; d++)
-		at[d] = x->dim[d] == 1 ? ix_const(c, 0) : co[d + o->rank - x->rank];
+		at[d] = x->dim[d] == 1 ? ix_const(c->ix, 0) : co[d + o->rank - x->rank];
 	return f_eval(c, o->in[k], at);
-}
-
-/* Simple operations that the dearest function of an expression amounts to; 1: there is none. */
-static int price(const char *e)
-{
-	int most = 1, p;
-
-	for (; *e; e++) {
-		p = e[0] == 'e' && e[1] == 'x' ? 6
-		    : e[0] == '/' || (e[0] == 's' && e[1] == 'q') || (e[0] == 'l' && e[1] == 'o') ||
-				    (e[0] == 'g' && e[1] == 'e')
-			    ? 10
-		    : (e[0] == 'e' && e[1] == 'r') || (e[0] == 't' && e[1] == 'a') ||
-				    (e[0] == 'p' && e[1] == 'o') || (e[0] == 's' && e[1] == 'i')
-			    ? 20
-			    : 1;
-		most = p > most ? p : most;
-	}
-	return most;
 }
 
 /* Whether the result is one of the operands, but for its sign, or has no more digits than they have. */
@@ -41,7 +22,7 @@ static int is_exact(const Ctx *c, const Op *o, int n_in, const int *var)
 	int k, exact = o->exact;
 
 	for (k = 0; k < n_in; k++)
-		exact &= var[k] < 0 || c->var[var[k]].exact;
+		exact &= var[k] < 0 || c->nest.var[var[k]].exact;
 	return exact;
 }
 
@@ -58,7 +39,7 @@ static int are_packed(const Ctx *c, const Op *o, const int *var)
 	int k, n = 0;
 
 	for (k = 0; k < 2; k++) {
-		const Var *v = &c->var[var[k]];
+		const Var *v = &c->nest.var[var[k]];
 
 		if (f_is_packed(c, var[k], o->dtype))
 			n++;
@@ -74,10 +55,9 @@ static int expression(Ctx *c, const Op *o, int n_in, const int *var)
 	Stmt *s;
 
 	for (k = 0; k < n_in; k++)
-		lanes |= var[k] >= 0 && c->var[var[k]].lanes;
+		lanes |= var[k] >= 0 && c->nest.var[var[k]].lanes;
 	y = f_new_var(c, o->dtype, lanes);
-	c->var[y].exact |= (uint8_t)is_exact(c, o, n_in, var);
-	f_work(c, lanes, price(o->expr));
+	c->nest.var[y].exact |= (uint8_t)is_exact(c, o, n_in, var);
 	s = f_emit_to(c, ST_EW, y, -1);
 	for (k = 0; k < n_in; k++)
 		if (var[k] >= 0)
@@ -87,10 +67,10 @@ static int expression(Ctx *c, const Op *o, int n_in, const int *var)
 	s->n_num = o->n_num;
 	s->dtype = o->dtype;
 	s->compute = (int8_t)o->compute;
-	if (has_pairs(o) && c->var[y].lanes && !c->singly && are_packed(c, o, var)) {
+	if (has_pairs(o) && c->nest.var[y].lanes && !c->singly && are_packed(c, o, var)) {
 		s->packed = 1;
-		c->var[y].exact = 1;
-		c->var[y].packed = o->dtype;
+		c->nest.var[y].exact = 1;
+		c->nest.var[y].packed = o->dtype;
 	}
 	return y;
 }
@@ -119,8 +99,8 @@ static int cast(Ctx *c, int op, const Ix *co)
 
 	if (x < 0 || o->dtype == c->op[o->in[0]].dtype)
 		return x;
-	y = f_new_var(c, o->dtype, c->var[x].lanes);
-	c->var[y].exact = 1;
+	y = f_new_var(c, o->dtype, c->nest.var[x].lanes);
+	c->nest.var[y].exact = 1;
 	f_emit_to(c, ST_CAST, y, x)->dtype = o->dtype;
 	return y;
 }

@@ -17,7 +17,7 @@ static Ix data_index(Ctx *c, int op, const Ix *co, int64_t extent)
 	if (c->op[idx].kind == OP_NUM) {
 		int64_t k = (int64_t)c->op[idx].num[0];
 
-		return ix_const(c, k < 0 ? k + extent : k);
+		return ix_const(c->ix, k < 0 ? k + extent : k);
 	}
 	found = f_memo_find(c, key, co, rank);
 	if (found >= 0)
@@ -25,13 +25,13 @@ static Ix data_index(Ctx *c, int op, const Ix *co, int64_t extent)
 	v = f_eval(c, idx, co);
 	if (c->fail)
 		return 0;
-	if (c->var[v].row && !(deps & ~f_row_deps(c)))
+	if (c->nest.var[v].row && !(deps & ~f_row_deps(c)))
 		p = f_enter_row(c);
 	else if (c->branch || !(deps & ~f_row_deps(c)))
 		deps |= DEP_HERE;
-	if (!c->var[v].lanes)
+	if (!c->nest.var[v].lanes)
 		deps &= ~(uint32_t)DEP_LANE;
-	x = f_new_index(c, 'x', extent - 1, deps, c->var[v].lanes);
+	x = f_new_index(c, 'x', extent - 1, deps, c->nest.var[v].lanes);
 	s = f_emit_to(c, ST_PICK, -1, v);
 	s->def = x;
 	s->n = extent;
@@ -75,7 +75,7 @@ static int gather_nd(Ctx *c, int op, const Ix *co)
 		of[d] = co[d];
 	for (d = 0; d < x->rank; d++) {
 		if (d < tuple) {
-			of[i->rank - 1] = ix_const(c, d);
+			of[i->rank - 1] = ix_const(c->ix, d);
 			at[d] = data_index(c, op, of, x->dim[d]);
 		} else {
 			at[d] = co[i->rank - 1 + d - tuple];

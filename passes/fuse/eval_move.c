@@ -7,7 +7,7 @@ static int reshape(Ctx *c, const Op *o, const Ix *co)
 	const Op *x = &c->op[o->in[0]];
 	Ix at[F_RANK];
 
-	ix_unflat(c, ix_flat(c, co, o->dim, o->rank), x->dim, x->rank, at);
+	ix_unflat(c->ix, ix_flat(c->ix, co, o->dim, o->rank), x->dim, x->rank, at);
 	return f_eval(c, o->in[0], at);
 }
 
@@ -18,7 +18,7 @@ static int broadcast(Ctx *c, const Op *o, const Ix *co)
 	int d;
 
 	for (d = 0; d < x->rank; d++)
-		at[d] = x->dim[d] == 1 ? ix_const(c, 0) : co[d + o->rank - x->rank];
+		at[d] = x->dim[d] == 1 ? ix_const(c->ix, 0) : co[d + o->rank - x->rank];
 	return f_eval(c, o->in[0], at);
 }
 
@@ -35,13 +35,13 @@ static int by_axis(Ctx *c, const Op *o, const Ix *co)
 			at[o->par[d]] = co[d];
 			break;
 		case OP_SLICE:
-			at[d] = ix_plus(c, ix_scale(c, co[d], o->par[F_RANK + d]), o->par[d]);
+			at[d] = ix_plus(c->ix, ix_scale(c->ix, co[d], o->par[F_RANK + d]), o->par[d]);
 			break;
 		case OP_TILE:
-			at[d] = ix_mod(c, co[d], x->dim[d]);
+			at[d] = ix_mod(c->ix, co[d], x->dim[d]);
 			break;
 		case OP_RESIZE:
-			at[d] = ix_div(c, co[d], o->par[d]);
+			at[d] = ix_div(c->ix, co[d], o->par[d]);
 			break;
 		default:
 			at[d] = co[d];
@@ -56,8 +56,8 @@ static int window(Ctx *c, const Op *o, const Ix *co)
 	int d;
 
 	for (d = 0; d < 2; d++)
-		at[2 + d] = ix_add(c, ix_scale(c, co[2 + d], o->par[d]),
-				   ix_scale(c, co[5 + d], o->par[2 + d]));
+		at[2 + d] = ix_add(c->ix, ix_scale(c->ix, co[2 + d], o->par[d]),
+				   ix_scale(c->ix, co[5 + d], o->par[2 + d]));
 	return f_eval(c, o->in[0], at);
 }
 
@@ -113,7 +113,7 @@ static int is_woven(const Ctx *c, const Op *o, Ix at)
 
 	for (k = 0; k < o->n_in && c->op[o->in[k]].dim[o->axis] == 1; k++)
 		;
-	return k == o->n_in && c->s->vec > 1 && !c->at_row && c->lin[at].deps == DEP_LANE &&
+	return k == o->n_in && c->s->vec > 1 && !c->at_row && c->ix->lin[at].deps == DEP_LANE &&
 	       (!c->s->rows || f_numel(o) / c->s->vec >= f_target()->full / 4);
 }
 
@@ -121,50 +121,48 @@ static int is_woven(const Ctx *c, const Op *o, Ix at)
  * rounded in pairs. */
 static int woven(Ctx *c, const Op *o, const Ix *co)
 {
-	double times = c->times;
 	int y = f_new_var(c, o->dtype, 1), k, x;
+	Block *out;
 	Stmt *s;
 
-	c->var[y].exact = 1;
+	c->nest.var[y].exact = 1;
 	f_begin(c, y, START_NONE);
-	c->times /= o->n_in;
+	s = f_emit(c, ST_WOVEN);
+	s->part = 1.0 / o->n_in;
+	out = f_open(c, s);
 	c->singly++;
 	for (k = 0; k < o->n_in; k++) {
 		x = f_eval(c, o->in[k], co);
 		if (x < 0)
 			return -1;
-		c->var[y].exact &= c->var[x].exact;
+		c->nest.var[y].exact &= c->nest.var[x].exact;
 		s = f_emit_to(c, ST_SELECT, y, x);
 		s->at = co[o->axis];
-		s->base = ix_const(c, k);
+		s->base = ix_const(c->ix, k);
 	}
 	c->singly--;
-	c->times = times;
+	f_close(c, out);
 	return y;
 }
 
 /* One of the pieces of which a thread takes one: those from `from` to `end`. */
 static void arm(Ctx *c, const Op *o, int k, int y, const Ix *co, const Ix *at, int64_t from, int64_t end)
 {
-	double times = c->times;
 	Stmt *s = f_emit(c, ST_ARM);
 	Block *out;
 
-	if (c->lin[co[o->axis]].hi >= end)
+	if (c->ix->lin[co[o->axis]].hi >= end)
 		f_when_below(c, s, co[o->axis], end);
 	s->part = (double)(end - from) / (double)o->dim[o->axis];
 	out = f_open(c, s);
-	c->times = times * (double)(end - from) / (double)o->dim[o->axis];
 	piece(c, o, k, y, at);
-	c->times = times;
 	f_close(c, out);
 }
 
 static int concat(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->op[op];
-	int64_t from = 0, lo = c->lin[co[o->axis]].lo, hi = c->lin[co[o->axis]].hi;
-	double looks = c->s->looks, most = looks;
+	int64_t from = 0, lo = c->ix->lin[co[o->axis]].lo, hi = c->ix->lin[co[o->axis]].hi;
 	Block *out = c->out;
 	Stmt *last = NULL;
 	Ix at[F_RANK];
@@ -178,24 +176,20 @@ static int concat(Ctx *c, int op, const Ix *co)
 		int64_t end = from + c->op[o->in[k]].dim[o->axis];
 
 		if (end > lo && from <= hi && end > from) {
-			at[o->axis] = ix_plus(c, co[o->axis], -from);
+			at[o->axis] = ix_plus(c->ix, co[o->axis], -from);
 			if (from <= lo && hi < end)
 				return f_eval(c, o->in[k], at);
 			if (y < 0) {
 				y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
-				c->var[y].exact = 1;
+				c->nest.var[y].exact = 1;
 				f_begin(c, y, START_NONE);
 				if (!c->at_row)
 					f_open(c, f_emit(c, ST_CHOOSE));
 			}
-			if (c->at_row) {
+			if (c->at_row)
 				last = row_piece(c, o, k, y, co, at, from);
-			} else {
-				c->s->looks = looks;
+			else
 				arm(c, o, k, y, co, at, from, end);
-				most = c->s->looks > most ? c->s->looks : most;
-				c->s->looks = most;
-			}
 		}
 		from = end;
 	}
@@ -212,11 +206,11 @@ static void when_inside(Ctx *c, Stmt *s, const Op *o, const Ix *co)
 	int d;
 
 	for (d = 0; d < o->rank; d++) {
-		const Lin *l = &c->lin[co[d]];
+		const Lin *l = &c->ix->lin[co[d]];
 
 		if (l->lo < o->par[d])
 			f_when_from(c, s, co[d], o->par[d]);
-		if (c->lin[co[d]].hi >= o->par[d] + x->dim[d])
+		if (c->ix->lin[co[d]].hi >= o->par[d] + x->dim[d])
 			f_when_below(c, s, co[d], o->par[d] + x->dim[d]);
 	}
 }
@@ -226,7 +220,8 @@ static int needs_pad(const Ctx *c, const Op *o, const Ix *co)
 	int d;
 
 	for (d = 0; d < o->rank; d++)
-		if (c->lin[co[d]].lo < o->par[d] || c->lin[co[d]].hi >= o->par[d] + c->op[o->in[0]].dim[d])
+		if (c->ix->lin[co[d]].lo < o->par[d] ||
+		    c->ix->lin[co[d]].hi >= o->par[d] + c->op[o->in[0]].dim[d])
 			return 1;
 	return 0;
 }
@@ -239,15 +234,15 @@ static int pad_constant(Ctx *c, const Op *o, const Ix *co)
 	Stmt *s;
 
 	for (d = 0; d < F_RANK; d++)
-		zero[d] = ix_const(c, 0);
+		zero[d] = ix_const(c->ix, 0);
 	for (d = 0; d < o->rank; d++)
-		at[d] = ix_plus(c, co[d], -o->par[d]);
+		at[d] = ix_plus(c->ix, co[d], -o->par[d]);
 	if (!needs_pad(c, o, co))
 		return f_eval(c, o->in[0], at);
 	if (o->n_in > 1)
 		v = f_eval(c, o->in[1], zero);
 	y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
-	c->var[y].exact = 1;
+	c->nest.var[y].exact = 1;
 	f_begin(c, y, v < 0 ? START_ZERO : START_NONE);
 	if (v >= 0)
 		f_move(c, y, v);
@@ -274,8 +269,8 @@ static int pad(Ctx *c, const Op *o, const Ix *co)
 	if (o->mode == 0)
 		return pad_constant(c, o, co);
 	for (d = 0; d < o->rank; d++) {
-		at[d] = ix_plus(c, co[d], -o->par[d]);
-		if (c->lin[at[d]].lo >= 0 && c->lin[at[d]].hi < x->dim[d])
+		at[d] = ix_plus(c->ix, co[d], -o->par[d]);
+		if (c->ix->lin[at[d]].lo >= 0 && c->ix->lin[at[d]].hi < x->dim[d])
 			continue;
 		at[d] = f_made_index(c, at[d], o->mode == 1 ? INDEX_NEAREST : INDEX_MIRRORED, x->dim[d],
 				     x->dim[d] - 1);
@@ -291,7 +286,7 @@ static int trilu(Ctx *c, const Op *o, const Ix *co)
 	if (x < 0)
 		return x;
 	y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
-	c->var[y].exact = c->var[x].exact;
+	c->nest.var[y].exact = c->nest.var[x].exact;
 	s = f_emit_to(c, ST_TRIANGLE, y, x);
 	s->at = co[o->rank - 1];
 	s->base = co[o->rank - 2];

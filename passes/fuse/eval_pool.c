@@ -8,10 +8,10 @@ static Ix tap(Ctx *c, const Op *o, int d, Ix at, int *outside)
 	const int64_t *kernel = o->par, *stride = o->par + F_RANK, *dilation = o->par + 2 * F_RANK,
 		      *pad = o->par + 3 * F_RANK;
 	Ix w = f_loop_alone(c, kernel[d]);
-	Ix x = ix_add(c, ix_scale(c, at, stride[d]), ix_scale(c, w, dilation[d]));
+	Ix x = ix_add(c->ix, ix_scale(c->ix, at, stride[d]), ix_scale(c->ix, w, dilation[d]));
 
-	x = ix_plus(c, x, -pad[d]);
-	*outside = c->lin[x].lo < 0 || c->lin[x].hi >= c->op[o->in[0]].dim[d + 2];
+	x = ix_plus(c->ix, x, -pad[d]);
+	*outside = c->ix->lin[x].lo < 0 || c->ix->lin[x].hi >= c->op[o->in[0]].dim[d + 2];
 	return x;
 }
 
@@ -47,14 +47,13 @@ int f_eval_pool(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->op[op];
 	int outside[F_RANK] = { 0 }, d, some = 0, acc, count = -1, v, mark = f_mark(c);
-	double times = c->times, turns = c->turns;
 	Block *out = c->out;
 	Stmt *s;
 	uint32_t deps = 0;
 	Ix at[F_RANK];
 
 	for (d = 0; d < o->rank; d++)
-		deps |= c->lin[co[d]].deps;
+		deps |= c->ix->lin[co[d]].deps;
 	acc = f_new_var(c, o->dtype, (deps & DEP_LANE) != 0);
 	f_begin(c, acc, f_red_start(o));
 	if (o->red == RED_AVG) {
@@ -82,12 +81,10 @@ int f_eval_pool(Ctx *c, int op, const Ix *co)
 	c->branch--;
 	if (v < 0)
 		return -1;
-	c->var[acc].exact |= f_red_extreme(o) && c->var[v].exact;
-	f_red_step(c, o, acc, v, c->var[acc].lanes);
+	c->nest.var[acc].exact |= f_red_extreme(o) && c->nest.var[v].exact;
+	f_red_step(c, o, acc, v, c->nest.var[acc].lanes);
 	f_close(c, out);
 	f_forget(c, mark);
-	c->times = times;
-	c->turns = turns;
 	if (count >= 0)
 		f_emit_to(c, ST_DIVIDE, acc, count);
 	return acc;

@@ -34,7 +34,7 @@ Stmt *f_red_step(Ctx *c, const Op *o, int acc, int v, int lanes)
 	s->how = o->red;
 	s->lanes = lanes && c->s->vec > 1;
 	s->o = (int)(o - c->op);
-	if (c->var[acc].dtype == c->var[v].dtype && c->var[v].dtype != PM_I64)
+	if (c->nest.var[acc].dtype == c->nest.var[v].dtype && c->nest.var[v].dtype != PM_I64)
 		f_ask(c, s);
 	return s;
 }
@@ -66,7 +66,7 @@ static void place(Ctx *c, const Op *o, const Ix *co, Ix e, Ix *at)
 	reduced(c, o, dim, axis);
 	for (k = 0; axis[k] >= 0; k++)
 		;
-	ix_unflat(c, e, dim, k, in);
+	ix_unflat(c->ix, e, dim, k, in);
 	for (d = 0; d < o->rank; d++)
 		at[d] = co[d];
 	for (k = 0; axis[k] >= 0; k++)
@@ -80,8 +80,8 @@ static int end_of(Ctx *c, const Op *o, int acc, int64_t n, int in_slice)
 	int y = acc;
 	Stmt *s;
 
-	if (f_class(o->dtype) != c->var[acc].dtype) {
-		y = f_new_var(c, o->dtype, c->var[acc].lanes);
+	if (f_class(o->dtype) != c->nest.var[acc].dtype) {
+		y = f_new_var(c, o->dtype, c->nest.var[acc].lanes);
 		f_emit_to(c, ST_FLOAT, y, acc);
 	}
 	if (o->red != RED_MEAN)
@@ -98,7 +98,6 @@ static void share(Ctx *c, int red, int acc, int place)
 
 	s->how = (uint8_t)red;
 	s->n = place;
-	c->s->syncs++;
 }
 
 /* All threads of the row share the work; every one gets the result. */
@@ -123,8 +122,8 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 	c->out = row;
 	f_begin(c, acc, f_red_start(o));
 	c->out = body;
-	c->var[acc].exact |= f_red_extreme(o) && c->var[v].exact;
-	f_red_step(c, o, acc, v, 1)->flag = (uint8_t)f_is_open(c, st.loop);
+	c->nest.var[acc].exact |= f_red_extreme(o) && c->nest.var[v].exact;
+	f_red_step(c, o, acc, v, 1)->flag = (uint8_t)nest_is_open(&c->nest, st.loop);
 	if (joined)
 		f_loop_drop(c, &st);
 	else
@@ -165,15 +164,15 @@ int f_pick(Ctx *c, int op, const Ix *co, int red)
 		return -1;
 	number = c->n_reds++;
 	f_stage_of(c, op, number);
-	f_work(c, 1, 1);
 	body = c->out;
 	c->out = row;
 	f_begin(c, acc, START_LOWEST);
 	c->out = body;
-	c->var[acc].exact = c->var[v].exact;
+	c->nest.var[acc].exact = c->nest.var[v].exact;
 	s = f_emit_to(c, ST_SELECT, acc, v);
+	s->flag = 1;
 	s->at = e;
-	s->base = ix_flat(c, own, dim, k);
+	s->base = ix_flat(c->ix, own, dim, k);
 	f_loop_end(c, &st);
 	if (c->s->group > 1)
 		share(c, RED_MAX, acc, number % 2);
@@ -185,20 +184,13 @@ int f_pick(Ctx *c, int op, const Ix *co, int red)
 Ix f_loop_alone(Ctx *c, int64_t n)
 {
 	Block *out;
-	Ix i = f_for(c, FOR_SERIAL, n, 1, &out);
 
-	c->times *= (double)n;
-	/* A loop that is unrolled has its loads under way together. */
-	if (!c->trial)
-		c->s->serial += c->turns * (double)n * (n <= F_SHORT ? 0.25 : 1);
-	c->turns *= (double)n;
-	return i;
+	return f_for(c, FOR_SERIAL, n, 1, &out);
 }
 
 static int by_thread(Ctx *c, int op, const Ix *co, int64_t n)
 {
 	const Op *o = &c->op[op];
-	double times = c->times, turns = c->turns;
 	Block *out = c->out;
 	int acc, v, mark;
 	Ix at[F_RANK];
@@ -208,7 +200,7 @@ static int by_thread(Ctx *c, int op, const Ix *co, int64_t n)
 	if (n > c->s->max_serial)
 		return f_fail(c, "a reduction is too long for one thread, and its threads cannot share it");
 	for (d = 0; d < o->rank; d++)
-		deps |= c->lin[co[d]].deps;
+		deps |= c->ix->lin[co[d]].deps;
 	acc = f_new_var(c, sum_type(o), (deps & DEP_LANE) != 0);
 	f_begin(c, acc, f_red_start(o));
 	place(c, o, co, f_loop_alone(c, n), at);
@@ -220,14 +212,12 @@ static int by_thread(Ctx *c, int op, const Ix *co, int64_t n)
 	c->branch--;
 	if (v < 0)
 		return -1;
-	if (c->var[v].lanes && !c->var[acc].lanes)
+	if (c->nest.var[v].lanes && !c->nest.var[acc].lanes)
 		return f_fail(c, "lanes go different ways");
-	c->var[acc].exact |= f_red_extreme(o) && c->var[v].exact;
-	f_red_step(c, o, acc, v, c->var[acc].lanes);
+	c->nest.var[acc].exact |= f_red_extreme(o) && c->nest.var[v].exact;
+	f_red_step(c, o, acc, v, c->nest.var[acc].lanes);
 	f_close(c, out);
 	f_forget(c, mark);
-	c->times = times;
-	c->turns = turns;
 	return end_of(c, o, acc, n, 0);
 }
 
@@ -244,10 +234,10 @@ static void note_axes(Ctx *c, const Op *o, const Ix *co)
 
 	c->n_probed++;
 	for (d = 0; d < o->rank; d++) {
-		const Lin *l = &c->lin[co[d]];
+		const Lin *l = &c->ix->lin[co[d]];
 
 		c->probe |= l->deps;
-		if (l->n == 1 && c->atom[l->t[0].atom].kind == ATOM_VAR)
+		if (l->n == 1 && c->ix->atom[l->t[0].atom].kind == ATOM_VAR)
 			plain |= l->deps;
 	}
 	if ((plain & c->plain) == c->plain)
@@ -267,7 +257,7 @@ int f_eval_reduce(Ctx *c, int op, const Ix *co)
 		c->shorts += n <= F_SHORT;
 		if (!is_alone(c, n))
 			note_axes(c, o, co);
-		place(c, o, co, ix_var(c, "e", n - 1, DEP_WIN | DEP_HERE, 0), at);
+		place(c, o, co, ix_var(c->ix, "e", n - 1, DEP_WIN | DEP_HERE, 0), at);
 		return f_eval(c, o->in[0], at);
 	}
 	if (c->s->rows && c->at_row && !is_alone(c, n) && !(o->orders & ORDER_ONE)) {

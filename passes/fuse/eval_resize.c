@@ -125,7 +125,7 @@ static Between between(Ctx *c, int op, int k, Ix at)
 	}
 	b.lo = f_index_of(c, at, floats ? INDEX_RESIZE_FLOAT : INDEX_RESIZE, n, n - 1, o->num + 2 * k);
 	b.hi = f_made_index(c, b.lo, INDEX_NEXT, n, n - 1);
-	b.weight = f_new_var(c, PM_F32, (c->lin[at].deps & DEP_LANE) != 0);
+	b.weight = f_new_var(c, PM_F32, (c->ix->lin[at].deps & DEP_LANE) != 0);
 	s = f_emit_to(c, ST_WEIGHT, b.weight, -1);
 	s->at = at;
 	s->base = b.lo;
@@ -141,13 +141,12 @@ static Between between(Ctx *c, int op, int k, Ix at)
 
 static int mix(Ctx *c, const Op *o, int a, int b, int weight)
 {
-	int lanes = c->var[a].lanes || c->var[b].lanes || c->var[weight].lanes;
+	int lanes = c->nest.var[a].lanes || c->nest.var[b].lanes || c->nest.var[weight].lanes;
 	int y = f_new_var(c, o->dtype, lanes);
 	Stmt *s = f_emit_to(c, ST_MIX, y, a);
 
 	s->from[1] = f_ref(c, b);
 	s->from[2] = f_ref(c, weight);
-	c->s->work += c->trial ? 0 : 4 * c->times;
 	return y;
 }
 

@@ -9,7 +9,7 @@ enum { MOST = 32 /* indices looked at together */, FEW = 4 /* pieces whose hits 
 /* i, or the last place where that is none. */
 static Ix at_most(Ctx *c, Ix i, int64_t n)
 {
-	return c->lin[i].hi < n ? i : f_made_index(c, i, INDEX_NEAREST, n, n - 1);
+	return c->ix->lin[i].hi < n ? i : f_made_index(c, i, INDEX_NEAREST, n, n - 1);
 }
 
 /* How many indices of n are looked at together: the pieces are alike. */
@@ -52,7 +52,7 @@ static void look(Ctx *c, const Hits *h, int index, Ix i, int64_t n, Ix here, int
 	Stmt *s = about(c, ST_LOOK, h);
 
 	s->at = i;
-	s->n = c->lin[i].hi >= n ? n : 0;
+	s->n = c->ix->lin[i].hi >= n ? n : 0;
 	s->from[0] = f_ref(c, index);
 	s->base = h->near ? h->base : here;
 	s->flag = (uint8_t)h->near;
@@ -66,7 +66,7 @@ static void index_at(Ctx *c, const Op *o, const Ix *co, Ix i, Ix *at)
 	int d;
 
 	for (d = 0; d < c->op[o->in[1]].rank; d++)
-		at[d] = o->mode & SCATTER_TUPLES ? ix_const(c, 0) : co[d];
+		at[d] = o->mode & SCATTER_TUPLES ? ix_const(c->ix, 0) : co[d];
 	at[o->axis] = i;
 }
 
@@ -75,30 +75,29 @@ static void index_at(Ctx *c, const Op *o, const Ix *co, Ix i, Ix *at)
 static int find(Ctx *c, const Op *o, const Ix *co, Ix first, int together, Block *outer, Hits *h)
 {
 	int64_t n = c->op[o->in[1]].dim[o->axis], extent = o->dim[o->axis], step, pieces;
-	int k, v[MOST] = { 0 }, apart = (c->lin[co[o->axis]].deps & DEP_LANE) != 0;
+	int k, v[MOST] = { 0 }, apart = (c->ix->lin[co[o->axis]].deps & DEP_LANE) != 0;
 	Block *out = c->out;
 	Ix at[F_RANK];
 
 	for (k = 0; k < together; k++) {
-		index_at(c, o, co, at_most(c, ix_plus(c, first, k), n), at);
+		index_at(c, o, co, at_most(c, ix_plus(c->ix, first, k), n), at);
 		v[k] = f_eval(c, o->in[1], at);
 		if (v[k] < 0)
 			return 0;
 	}
-	h->base = ix_without_lane(c, co[o->axis], &step);
-	h->near = step == 1 && !c->var[v[0]].lanes && !(o->mode & SCATTER_LAST);
-	apart = (c->var[v[0]].lanes || apart) && !h->near && c->s->vec > 1;
+	h->base = ix_without_lane(c->ix, co[o->axis], &step);
+	h->near = step == 1 && !c->nest.var[v[0]].lanes && !(o->mode & SCATTER_LAST);
+	apart = (c->nest.var[v[0]].lanes || apart) && !h->near && c->s->vec > 1;
 	pieces = (n + together - 1) / together;
 	if (c->s->turned && !apart && pieces > 1 && pieces <= FEW && !(o->mode & SCATTER_LAST)) {
 		h->pieces = (int)pieces;
-		h->piece = ix_div(c, first, together);
+		h->piece = ix_div(c->ix, first, together);
 		c->out = outer;
 	}
 	declare_hits(c, h, apart);
 	c->out = out;
 	for (k = 0; k < together; k++)
-		look(c, h, v[k], ix_plus(c, first, k), n, co[o->axis], extent, k);
-	c->s->work += c->trial ? 0 : 4 * together * c->times * (h->lanes ? c->s->vec : 1);
+		look(c, h, v[k], ix_plus(c->ix, first, k), n, co[o->axis], extent, k);
 	return 1;
 }
 
@@ -147,10 +146,11 @@ static int add(Ctx *c, const Op *o, const Ix *co, Ix first, int together, const 
 		declare_hits(c, &any, 0);
 		about(c, ST_JOIN_HITS, &any)->n = h->name;
 	}
+	/* As often as updates spread evenly are for a place. */
 	bit = each_bit(c, &any, together, (double)together / (double)o->dim[o->axis]);
 	for (d = 0; d < o->rank; d++)
 		at[d] = co[d];
-	at[o->axis] = at_most(c, ix_add(c, first, bit), n);
+	at[o->axis] = at_most(c, ix_add(c->ix, first, bit), n);
 	if (h->near)
 		lane = whose(c, o, co, at[o->axis], h);
 	u = f_eval(c, o->in[2], at);
@@ -160,7 +160,7 @@ static int add(Ctx *c, const Op *o, const Ix *co, Ix first, int together, const 
 	s->to = (int16_t)acc;
 	s->from[0] = f_ref(c, u);
 	s->how = h->near ? UPDATE_LANE : h->lanes ? UPDATE_BIT : UPDATE_ALL;
-	s->lanes = c->var[acc].lanes;
+	s->lanes = c->nest.var[acc].lanes;
 	s->flag = (uint8_t)h->lanes;
 	s->at = bit;
 	s->base = lane;
@@ -168,28 +168,23 @@ static int add(Ctx *c, const Op *o, const Ix *co, Ix first, int together, const 
 	return acc;
 }
 
-/* Opens a branch where there are fewer lines of indices than places, and gives the coordinates inside it; how
- * many of all places these are. */
-static double indexed(Ctx *c, const Op *o, const Ix *co, Ix *in)
+/* Opens a branch where there are fewer lines of indices than places, and gives the coordinates inside it. */
+static void indexed(Ctx *c, const Op *o, const Ix *co, Ix *in)
 {
 	const Op *u = &c->op[o->in[2]];
 	Stmt *s = NULL;
-	double part = 1;
 	int d;
 
 	for (d = 0; d < o->rank; d++)
-		if (d != o->axis && c->lin[co[d]].hi >= u->dim[d]) {
+		if (d != o->axis && c->ix->lin[co[d]].hi >= u->dim[d]) {
 			s = s ? s : f_emit(c, ST_IF);
 			f_when_below(c, s, co[d], u->dim[d]);
-			part *= (double)u->dim[d] / (double)o->dim[d];
+			s->part *= (double)u->dim[d] / (double)o->dim[d];
 		}
-	if (s) {
-		s->part = part;
+	if (s)
 		f_open(c, s);
-	}
 	for (d = 0; d < o->rank; d++)
 		in[d] = d == o->axis ? co[d] : f_confine(c, co[d], u->dim[d] - 1);
-	return part;
 }
 
 /* The last update so far: `last` becomes the highest of the bits, where there is one. */
@@ -219,7 +214,7 @@ static int replace(Ctx *c, const Op *o, const Ix *co, Ix last, int lanes, int y)
 	u = f_eval(c, o->in[2], at);
 	if (u < 0)
 		return 0;
-	c->var[y].exact &= c->var[u].exact;
+	c->nest.var[y].exact &= c->nest.var[u].exact;
 	s = f_emit_to(c, ST_REPLACE, y, u);
 	s->at = last;
 	s->flag = (uint8_t)lanes;
@@ -243,11 +238,10 @@ static Ix no_update(Ctx *c, int64_t n, int lanes, Block *outer)
 
 /* All turns of looking, and what is done about the updates found. Statements that come up meanwhile in front
  * of the loop are there before it is. */
-static int search(Ctx *c, const Op *o, const Ix *co, double part, int y)
+static int search(Ctx *c, const Op *o, const Ix *co, int y)
 {
 	int64_t n = c->op[o->in[1]].dim[o->axis];
 	int together = at_once(n), replaces = o->mode & SCATTER_LAST, mark = f_mark(c), ok;
-	double times = c->times, turns = c->turns;
 	Block *out = c->out, *loops, *around;
 	Hits h = { 0 };
 	Ix first, last = 0;
@@ -257,13 +251,7 @@ static int search(Ctx *c, const Op *o, const Ix *co, double part, int y)
 	c->depth++;
 	f_open(c, NULL);
 	first = f_for(c, FOR_LOOK, n, together, &around);
-	if (!c->trial)
-		c->s->looks += turns * (double)((n + together - 1) / together);
-	c->times = times * part * (double)n / together;
-	c->turns = turns * (double)n;
 	ok = find(c, o, co, first, together, out, &h);
-	/* As often as updates spread evenly are for a place. */
-	c->times = times * part * (double)n / (double)o->dim[o->axis];
 	if (replaces && ok) {
 		last = no_update(c, n, h.lanes, out);
 		take_last(c, first, &h, last);
@@ -273,25 +261,21 @@ static int search(Ctx *c, const Op *o, const Ix *co, double part, int y)
 		around->last->unroll = 1;
 		f_forget(c, mark);
 		first = f_for(c, FOR_FOUND, n, together, &around);
-		h.piece = ix_div(c, first, together);
+		h.piece = ix_div(c->ix, first, together);
 	}
 	ok = ok && (replaces || add(c, o, co, first, together, &h, y) >= 0);
 	f_forget(c, mark);
 	c->depth--;
 	loops = around;
-	c->out = out;
+	f_close(c, out);
 	f_append(c, loops);
-	c->times = times * part;
-	c->turns = turns;
 	ok = ok && (!replaces || replace(c, o, co, last, h.lanes, y));
-	c->times = times;
 	return ok;
 }
 
 int f_eval_scatter(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->op[op];
-	double part;
 	int x, y, mark, ok;
 	Block *out = c->out;
 	Ix in[F_RANK];
@@ -306,11 +290,11 @@ int f_eval_scatter(Ctx *c, int op, const Ix *co)
 	y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
 	f_begin(c, y, START_NONE);
 	f_emit_to(c, ST_MOVE, y, x);
-	c->var[y].exact = o->mode & SCATTER_LAST && c->var[x].exact;
+	c->nest.var[y].exact = o->mode & SCATTER_LAST && c->nest.var[x].exact;
 	mark = f_mark(c);
 	c->branch++;
-	part = indexed(c, o, co, in);
-	ok = search(c, o, in, part, y);
+	indexed(c, o, co, in);
+	ok = search(c, o, in, y);
 	f_close(c, out);
 	c->branch--;
 	f_forget(c, mark);

@@ -8,31 +8,28 @@ static void when_named(Ctx *c, Stmt *s, const Op *o, Ix p, Ix rest)
 {
 	int64_t start = o->par[STEPS_START], end = start + (o->par[STEPS_COUNT] - 1) * o->par[STEPS_STEP] + 1;
 
-	if (c->lin[p].lo < start)
+	if (c->ix->lin[p].lo < start)
 		f_when_from(c, s, p, start);
-	if (c->lin[p].hi >= end)
+	if (c->ix->lin[p].hi >= end)
 		f_when_below(c, s, p, end);
-	if (c->lin[rest].hi > 0)
+	if (c->ix->lin[rest].hi > 0)
 		f_when_below(c, s, rest, 1);
 }
 
 /* The operand at co becomes y, in the branch `s`; on the scatter's axis it is at `at`, below n. */
 static void one_of(Ctx *c, Stmt *s, const Op *o, int operand, const Ix *co, Ix at, int64_t n, int y)
 {
-	double times = c->times;
 	int mark = f_mark(c), v, d;
 	Block *out = f_open(c, s);
 	Ix in[F_RANK];
 
 	c->branch++;
-	c->times *= s->part;
 	for (d = 0; d < o->rank; d++)
 		in[d] = co[d];
 	in[o->axis] = f_confine(c, at, n - 1);
 	v = f_eval(c, operand, in);
 	if (v >= 0)
 		f_move(c, y, v);
-	c->times = times;
 	c->branch--;
 	f_forget(c, mark);
 	f_close(c, out);
@@ -43,21 +40,21 @@ int f_eval_steps(Ctx *c, int op, const Ix *co)
 	const Op *o = &c->op[op];
 	int64_t start = o->par[STEPS_START], step = o->par[STEPS_STEP], ahead = (step - start % step) % step;
 	double part = (double)o->par[STEPS_COUNT] / (double)o->dim[o->axis];
-	Ix p = co[o->axis], from = ix_plus(c, p, ahead), rest = ix_mod(c, from, step), at[F_RANK];
+	Ix p = co[o->axis], from = ix_plus(c->ix, p, ahead), rest = ix_mod(c->ix, from, step), at[F_RANK];
 	int y, d, x = -1, u = -1;
 	Block *out;
 	Stmt *s;
 
 	if (c->fail)
 		return -1;
-	if (c->lin[p].hi < start || c->lin[p].lo > start + (o->par[STEPS_COUNT] - 1) * step ||
-	    c->lin[rest].lo > 0)
+	if (c->ix->lin[p].hi < start || c->ix->lin[p].lo > start + (o->par[STEPS_COUNT] - 1) * step ||
+	    c->ix->lin[rest].lo > 0)
 		return f_eval(c, o->in[0], co);
 	for (d = 0; d < o->rank; d++)
 		at[d] = co[d];
-	at[o->axis] = ix_plus(c, ix_div(c, from, step), -(start + ahead) / step);
+	at[o->axis] = ix_plus(c->ix, ix_div(c->ix, from, step), -(start + ahead) / step);
 	y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
-	c->var[y].exact = 1;
+	c->nest.var[y].exact = 1;
 	/* For the row's part no thread may go another way: both are computed. */
 	if (c->at_row) {
 		at[o->axis] = f_confine(c, at[o->axis], o->par[STEPS_COUNT] - 1);

@@ -5,6 +5,8 @@
  */
 #include "fuse.h"
 
+#include "cuda.h"
+
 #include "front.cu.h"
 #include "front_float.cu.h"
 #include "front_half.cu.h"
@@ -263,22 +265,20 @@ void f_front_text(Ctx *c, PmText *t)
 int f_eval_parts(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->op[op];
-	Ix at = ix_flat(c, co, o->dim, o->rank), base;
+	Ix at = ix_flat(c->ix, co, o->dim, o->rank), base;
 	int64_t step;
-	int var, i;
+	int var;
 	Stmt *s;
 
 	if (c->fail)
 		return -1;
-	base = ix_without_lane(c, at, &step);
+	base = ix_without_lane(c->ix, at, &step);
 	var = f_new_var(c, PM_F32, step != 0);
-	for (i = 0; i < c->front.split; i++)
-		f_count_load(c, o, -1, base, step != 0);
-	c->s->lane_loads += step != 0 && step != 1;
 	s = f_emit_to(c, ST_PARTS, var, -1);
 	s->lanes = step != 0;
 	s->vec = step == 1;
 	s->at = step == 1 ? base : at;
+	s->dtype = o->dtype;
 	s->n = c->front.split;
 	s->m = f_numel(o);
 	return var;

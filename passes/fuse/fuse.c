@@ -62,6 +62,8 @@ static int make(Ctx *c, int other, Kernel *k)
 	k->front_block = c->apart ? c->front.block : 0;
 	k->front_blocks = c->front.blocks;
 	k->wide = c->section[0].wide;
+	for (k->bytes = 0, i = 0; i < c->n_sections; i++)
+		k->bytes += c->section[i].bytes;
 	k->n_scratch = 0;
 	if (c->apart)
 		k->scratch[k->n_scratch++] = f_front_scratch(c);
@@ -70,11 +72,8 @@ static int make(Ctx *c, int other, Kernel *k)
 	if (!f_source(c, &k->text, k->block, &k->blocks))
 		return 0;
 	k->n_in = c->n_arg_in;
-	k->bytes = 0;
 	for (i = 0; i < k->n_in; i++)
 		k->in[i] = c->arg_in[i];
-	for (i = 0; i < c->n_sections; i++)
-		k->bytes += c->section[i].bytes;
 	return k->blocks >= 1 && k->blocks <= INT32_MAX;
 }
 

@@ -49,52 +49,34 @@ typedef struct Ctx {
 	int n_nodes;
 	uint16_t *op_of; /* by hash of a handle: 1 + op */
 
-	/* indices */
-	Lin *lin;
-	Atom *atom;
-	int16_t *lin_of;
-	int n_lins, n_atoms;
+	Index *ix; /* indices of the section that is built */
 
 	/* the section that is written */
 	Section *s;
-	int other;           /* make the second choice of threads and vectors */
-	int sums;            /* products are sums like others */
-	int apart;           /* the product has a launch of its own, `front` */
-	int alone;           /* short reductions are each thread's own */
-	int shorts;          /* short reductions that were met where rows are looked for */
-	int keep;            /* values stay in registers from loop to loop */
-	Block *out, *row;    /* where statements go, and where the row's do */
-	int depth;           /* of loops over the row */
-	int at_row;          /* statements go to the row's part */
-	int branch;          /* in how many branches */
-	int reducing;        /* in the operands of how many reductions */
-	int singly;          /* lanes are rounded one by one: some of them are not wanted */
-	int trial;           /* what is written now will be written again */
-	double times, turns; /* how often what is written now runs: in all, and in loops of one thread */
+	int other;        /* make the second choice of threads and vectors */
+	int sums;         /* products are sums like others */
+	int apart;        /* the product has a launch of its own, `front` */
+	int alone;        /* short reductions are each thread's own */
+	int shorts;       /* short reductions that were met where rows are looked for */
+	int keep;         /* values stay in registers from loop to loop */
+	Block *out, *row; /* where statements go, and where the row's do */
+	int depth;        /* of loops over the row */
+	int at_row;       /* statements go to the row's part */
+	int branch;       /* in how many branches */
+	int reducing;     /* in the operands of how many reductions */
+	int singly;       /* lanes are rounded one by one: some of them are not wanted */
+	int trial;        /* what is written now will be written again */
 	Memo *memo, *row_memo, *seen;
 	int n_memo, memo_base, n_row, n_seen;
-	Var *var;
-	int n_vars, n_names, loop_now;
-	Loop loop[F_LOOPS];
-	int n_loops;
-	/* the nest that is built */
-	Block rows, body, decl;   /* the row's statements; those of each element; arrays that loops share */
-	Block early[F_LOOPS + 1]; /* loads in front of each class of loops, or of the elements; of the row */
-	Stmt *asked,
-		*asked_last;   /* loads, folds and values to keep in the order in which they were asked for */
-	char *chunk[F_CHUNKS]; /* its memory */
-	int chunk_now;
-	uint32_t chunk_n;
-	Stmt spare; /* what is written when there is no more of it */
-	int n_early;
+	int n_names, loop_now;
+	Nest nest;                       /* that is built */
 	int64_t early_words, kept_words; /* that a thread keeps for them, and from loop to loop */
 	uint64_t read;                   /* bits of the arguments that the section has read */
 	uint64_t vec_in, vec_out;        /* bits of the arguments that are read or written by vectors */
-	Ix ix_row, ix_lane;
-	uint32_t probe;        /* axes that reductions depend on, while plan.c asks */
-	uint32_t plain;        /* axes that are coordinates of one reduction as they are */
-	int probing, n_probed; /* reductions met */
-	int stage, n_reds;     /* the launch that is written of a split section; reductions written so far */
+	uint32_t probe;                  /* axes that reductions depend on, while plan.c asks */
+	uint32_t plain;                  /* axes that are coordinates of one reduction as they are */
+	int probing, n_probed;           /* reductions met */
+	int stage, n_reds; /* the launch that is written of a split section; reductions written so far */
 	Reduced red[F_SPLITS];
 
 	/* arguments of the kernel */

@@ -2,11 +2,11 @@
 /* ix.c - index arithmetic. An index is a linear form over atoms: loop variables, and quotients and remainders
  * of linear forms by constants. Forms are kept in one place each, so that equal ones have equal numbers, and
  * are shortened when they are made: what a reshape takes apart, the next load puts together again. */
-#include "fuse.h"
+#include "ix.h"
 
 enum { HASH = 2 * F_LINS };
 
-static void bounds(const Ctx *c, Lin *l)
+static void bounds(const Index *c, Lin *l)
 {
 	int i;
 
@@ -35,7 +35,7 @@ static int same(const Lin *a, const Lin *b)
 	return 1;
 }
 
-static Ix intern(Ctx *c, Lin *l)
+static Ix intern(Index *c, Lin *l)
 {
 	uint64_t h = (uint64_t)l->c * 0x9e3779b97f4a7c15u;
 	int i;
@@ -46,7 +46,7 @@ static Ix intern(Ctx *c, Lin *l)
 		if (same(&c->lin[c->lin_of[i] - 1], l))
 			return c->lin_of[i] - 1;
 	if (c->n_lins == F_LINS) {
-		c->fail = "its index arithmetic is too long";
+		*c->fail = "its index arithmetic is too long";
 		return 0;
 	}
 	bounds(c, l);
@@ -56,9 +56,18 @@ static Ix intern(Ctx *c, Lin *l)
 	return c->n_lins - 1;
 }
 
+int ix_new(Index *c, const char **fail)
+{
+	c->lin = pm_alloc(F_LINS * sizeof *c->lin);
+	c->atom = pm_alloc(F_ATOMS * sizeof *c->atom);
+	c->lin_of = pm_alloc(HASH * sizeof *c->lin_of);
+	c->fail = fail;
+	return c->lin && c->atom && c->lin_of;
+}
+
 enum { ZERO }; /* the number of the form 0, the one that is asked for most */
 
-void ix_reset(Ctx *c)
+void ix_reset(Index *c)
 {
 	Lin zero = { 0 };
 	int i;
@@ -69,7 +78,7 @@ void ix_reset(Ctx *c)
 	intern(c, &zero);
 }
 
-Ix ix_const(Ctx *c, int64_t k)
+Ix ix_const(Index *c, int64_t k)
 {
 	Lin l;
 
@@ -79,14 +88,14 @@ Ix ix_const(Ctx *c, int64_t k)
 	return intern(c, &l);
 }
 
-Ix ix_of_atom(Ctx *c, int atom)
+Ix ix_of_atom(Index *c, int atom)
 {
 	Lin l = { .n = 1, .t = { { atom, 1 } } };
 
 	return intern(c, &l);
 }
 
-static int new_atom(Ctx *c, const Atom *a)
+static int new_atom(Index *c, const Atom *a)
 {
 	int i;
 
@@ -95,14 +104,14 @@ static int new_atom(Ctx *c, const Atom *a)
 			if (c->atom[i].kind == a->kind && c->atom[i].of == a->of && c->atom[i].by == a->by)
 				return i;
 	if (c->n_atoms == F_ATOMS) {
-		c->fail = "its index arithmetic is too long";
+		*c->fail = "its index arithmetic is too long";
 		return 0;
 	}
 	c->atom[c->n_atoms] = *a;
 	return c->n_atoms++;
 }
 
-Ix ix_var(Ctx *c, const char *name, int64_t hi, uint32_t deps, int lanes)
+Ix ix_var(Index *c, const char *name, int64_t hi, uint32_t deps, int lanes)
 {
 	Atom a = { .kind = ATOM_VAR, .lanes = (uint8_t)lanes, .deps = deps, .hi = hi };
 	int i;
@@ -113,7 +122,7 @@ Ix ix_var(Ctx *c, const char *name, int64_t hi, uint32_t deps, int lanes)
 }
 
 /* Adds k * atom; terms are in order of atoms. */
-static void add_term(Ctx *c, Lin *l, int atom, int64_t k)
+static void add_term(Index *c, Lin *l, int atom, int64_t k)
 {
 	int i = 0, j;
 
@@ -128,7 +137,7 @@ static void add_term(Ctx *c, Lin *l, int atom, int64_t k)
 		return;
 	}
 	if (l->n == F_TERMS) {
-		c->fail = "its index arithmetic is too long";
+		*c->fail = "its index arithmetic is too long";
 		return;
 	}
 	for (j = l->n++; j > i; j--)
@@ -136,7 +145,7 @@ static void add_term(Ctx *c, Lin *l, int atom, int64_t k)
 	l->t[i] = (Term){ atom, k };
 }
 
-static void add_scaled(Ctx *c, Lin *l, Ix x, int64_t k)
+static void add_scaled(Index *c, Lin *l, Ix x, int64_t k)
 {
 	const Lin *m = &c->lin[x];
 	int i;
@@ -147,7 +156,7 @@ static void add_scaled(Ctx *c, Lin *l, Ix x, int64_t k)
 }
 
 /* The atom when the form is nothing else, or -1. */
-static int only_atom(const Ctx *c, Ix x)
+static int only_atom(const Index *c, Ix x)
 {
 	const Lin *l = &c->lin[x];
 
@@ -155,7 +164,7 @@ static int only_atom(const Ctx *c, Ix x)
 }
 
 /* x % b and x / b, x % b and x / b % d: one step of putting together. 1 when something was. */
-static int join(Ctx *c, Lin *l)
+static int join(Index *c, Lin *l)
 {
 	int i, j;
 
@@ -196,14 +205,14 @@ static int join(Ctx *c, Lin *l)
 	return 0;
 }
 
-static Ix finish(Ctx *c, Lin *l)
+static Ix finish(Index *c, Lin *l)
 {
-	while (!c->fail && join(c, l))
+	while (!*c->fail && join(c, l))
 		;
 	return intern(c, l);
 }
 
-Ix ix_add(Ctx *c, Ix a, Ix b)
+Ix ix_add(Index *c, Ix a, Ix b)
 {
 	Lin l;
 
@@ -217,7 +226,7 @@ Ix ix_add(Ctx *c, Ix a, Ix b)
 	return finish(c, &l);
 }
 
-Ix ix_plus(Ctx *c, Ix a, int64_t k)
+Ix ix_plus(Index *c, Ix a, int64_t k)
 {
 	Lin l = c->lin[a];
 
@@ -225,7 +234,7 @@ Ix ix_plus(Ctx *c, Ix a, int64_t k)
 	return intern(c, &l);
 }
 
-Ix ix_scale(Ctx *c, Ix a, int64_t k)
+Ix ix_scale(Index *c, Ix a, int64_t k)
 {
 	Lin l = { 0 };
 
@@ -236,7 +245,7 @@ Ix ix_scale(Ctx *c, Ix a, int64_t k)
 }
 
 /* What is left of x when the multiples of `by` are taken out (those over `by` in *q). */
-static void split(Ctx *c, Ix x, int64_t by, Lin *q, Lin *rest)
+static void split(Index *c, Ix x, int64_t by, Lin *q, Lin *rest)
 {
 	const Lin *l = &c->lin[x];
 	int64_t m = l->c % by;
@@ -270,7 +279,7 @@ static int64_t gcd(int64_t a, int64_t b)
 }
 
 /* x = g * big + small with 0 <= small < g and g > 1 dividing `by`: the largest such g, or 0. */
-static int64_t coarse(Ctx *c, Ix x, int64_t by, Ix *big, Ix *small)
+static int64_t coarse(Index *c, Ix x, int64_t by, Ix *big, Ix *small)
 {
 	int64_t best = 0;
 	int i, n = c->lin[x].n;
@@ -291,20 +300,20 @@ static int64_t coarse(Ctx *c, Ix x, int64_t by, Ix *big, Ix *small)
 	return best;
 }
 
-Ix ix_div(Ctx *c, Ix a, int64_t by)
+Ix ix_div(Index *c, Ix a, int64_t by)
 {
 	Lin q, rest;
 	Ix r, big = 0, small = 0;
 	int64_t g;
 	int at;
 
-	if (by == 1 || c->fail)
+	if (by == 1 || *c->fail)
 		return a;
 	split(c, a, by, &q, &rest);
 	if (rest.lo >= 0 && rest.hi < by)
 		return finish(c, &q);
 	if (rest.lo < 0) {
-		c->fail = "an index may be negative where it is divided";
+		*c->fail = "an index may be negative where it is divided";
 		return a;
 	}
 	r = finish(c, &rest);
@@ -329,7 +338,7 @@ Ix ix_div(Ctx *c, Ix a, int64_t by)
 	return finish(c, &q);
 }
 
-Ix ix_mod(Ctx *c, Ix a, int64_t by)
+Ix ix_mod(Index *c, Ix a, int64_t by)
 {
 	Lin q, rest;
 	Ix r, big = 0, small = 0;
@@ -338,13 +347,13 @@ Ix ix_mod(Ctx *c, Ix a, int64_t by)
 
 	if (by == 1)
 		return ix_const(c, 0);
-	if (c->fail)
+	if (*c->fail)
 		return a;
 	split(c, a, by, &q, &rest);
 	if (rest.lo >= 0 && rest.hi < by)
 		return finish(c, &rest);
 	if (rest.lo < 0) {
-		c->fail = "an index may be negative where it is divided";
+		*c->fail = "an index may be negative where it is divided";
 		return a;
 	}
 	r = finish(c, &rest);
@@ -363,10 +372,10 @@ Ix ix_mod(Ctx *c, Ix a, int64_t by)
 	}
 }
 
-Ix ix_without_lane(Ctx *c, Ix a, int64_t *k)
+Ix ix_without_lane(Index *c, Ix a, int64_t *k)
 {
 	Lin l = c->lin[a];
-	int lane = only_atom(c, c->ix_lane), i;
+	int lane = only_atom(c, c->lane), i;
 
 	*k = 0;
 	if (!(l.deps & DEP_LANE))

@@ -40,24 +40,36 @@ typedef struct Atom { /* 0 to hi */
 	char name[12];
 } Atom;
 
+/* The indices of one section. */
+typedef struct Index {
+	Lin *lin;
+	Atom *atom;
+	int16_t *lin_of;
+	int n_lins, n_atoms;
+	int vec;           /* lanes of a vector */
+	Ix lane;           /* which of them, 0 when there is one */
+	const char **fail; /* what could not be done is said here; NULL there: nothing */
+} Index;
+
+/* Its memory; 0 when there is none. */
+int ix_new(Index *c, const char **fail);
 /* Non-negative numbers, except where an index is still to be confined. */
-void ix_reset(Ctx *c);
-Ix ix_const(Ctx *c, int64_t k);
-Ix ix_of_atom(Ctx *c, int atom);
-Ix ix_var(Ctx *c, const char *name, int64_t hi, uint32_t deps, int lanes);
-Ix ix_add(Ctx *c, Ix a, Ix b);
-Ix ix_plus(Ctx *c, Ix a, int64_t k);
-Ix ix_scale(Ctx *c, Ix a, int64_t k);
-Ix ix_div(Ctx *c, Ix a, int64_t by);
-Ix ix_mod(Ctx *c, Ix a, int64_t by);
+void ix_reset(Index *c);
+Ix ix_const(Index *c, int64_t k);
+Ix ix_of_atom(Index *c, int atom);
+Ix ix_var(Index *c, const char *name, int64_t hi, uint32_t deps, int lanes);
+Ix ix_add(Index *c, Ix a, Ix b);
+Ix ix_plus(Index *c, Ix a, int64_t k);
+Ix ix_scale(Index *c, Ix a, int64_t k);
+Ix ix_div(Index *c, Ix a, int64_t by);
+Ix ix_mod(Index *c, Ix a, int64_t by);
 /* a without its lane; *k is what the lane counts, -1 when it stands inside a quotient. */
-Ix ix_without_lane(Ctx *c, Ix a, int64_t *k);
+Ix ix_without_lane(Index *c, Ix a, int64_t *k);
 /* a as what depends on the lane alone, of 0 to the vector's last, and the rest, a multiple of the vector; 0
  * when it is no such sum. */
-int ix_split_lane(Ctx *c, Ix a, Ix *lane, Ix *rest);
+int ix_split_lane(Index *c, Ix a, Ix *lane, Ix *rest);
 /* The place of coordinates in a contiguous tensor, and back. */
-Ix ix_flat(Ctx *c, const Ix *co, const int64_t *dim, int rank);
-void ix_unflat(Ctx *c, Ix flat, const int64_t *dim, int rank, Ix *co);
-void ix_text(Ctx *c, PmText *t, Ix a);
+Ix ix_flat(Index *c, const Ix *co, const int64_t *dim, int rank);
+void ix_unflat(Index *c, Ix flat, const int64_t *dim, int rank, Ix *co);
 
 #endif

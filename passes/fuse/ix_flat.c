@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ix_flat.c - places of coordinates in memory, and what of a place the lane decides. */
-#include "fuse.h"
+#include "ix.h"
 
-int ix_split_lane(Ctx *c, Ix a, Ix *lane, Ix *rest)
+int ix_split_lane(Index *c, Ix a, Ix *lane, Ix *rest)
 {
-	int64_t vec = c->s->vec, first = ((c->lin[a].c % vec) + vec) % vec;
+	int64_t vec = c->vec, first = ((c->lin[a].c % vec) + vec) % vec;
 	Lin l = c->lin[a];
 	int i;
 
@@ -21,7 +21,7 @@ int ix_split_lane(Ctx *c, Ix a, Ix *lane, Ix *rest)
 	return c->lin[*lane].lo >= 0 && c->lin[*lane].hi < vec;
 }
 
-Ix ix_flat(Ctx *c, const Ix *co, const int64_t *dim, int rank)
+Ix ix_flat(Index *c, const Ix *co, const int64_t *dim, int rank)
 {
 	Ix x = ix_const(c, 0);
 	int64_t stride = 1;
@@ -34,7 +34,7 @@ Ix ix_flat(Ctx *c, const Ix *co, const int64_t *dim, int rank)
 	return x;
 }
 
-void ix_unflat(Ctx *c, Ix flat, const int64_t *dim, int rank, Ix *co)
+void ix_unflat(Index *c, Ix flat, const int64_t *dim, int rank, Ix *co)
 {
 	int d, first = 0;
 

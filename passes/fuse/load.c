@@ -32,18 +32,17 @@ Ctx *f_new(void)
 	c->op = pm_alloc(F_OPS * sizeof *c->op);
 	c->node = pm_alloc(F_NODES * sizeof *c->node);
 	c->op_of = pm_alloc(HASH * sizeof *c->op_of);
-	c->lin = pm_alloc(F_LINS * sizeof *c->lin);
-	c->atom = pm_alloc(F_ATOMS * sizeof *c->atom);
-	c->lin_of = pm_alloc(2 * F_LINS * sizeof *c->lin_of);
+	c->ix = pm_alloc(sizeof *c->ix);
 	c->memo = pm_alloc(F_SEEN * sizeof *c->memo);
 	c->row_memo = pm_alloc(F_SEEN * sizeof *c->row_memo);
 	c->seen = pm_alloc(F_SEEN * sizeof *c->seen);
-	c->var = pm_alloc(F_VARS * sizeof *c->var);
+	c->nest.var = pm_alloc(F_VARS * sizeof *c->nest.var);
+	c->nest.ix = c->ix;
 	c->pool_cap = 256 << 10;
 	c->pool = pm_alloc(c->pool_cap);
-	return c->pool && c->var && c->seen && c->row_memo && c->memo && c->lin_of && c->atom && c->lin
-		       ? c
-		       : NULL;
+	if (!c->pool || !c->nest.var || !c->seen || !c->row_memo || !c->memo || !c->ix)
+		return NULL;
+	return ix_new(c->ix, &c->fail) ? c : NULL;
 }
 
 int64_t f_numel(const Op *o)

@@ -235,7 +235,7 @@ static void matrix(Ctx *c, const Op *x, Ix row, Ix col, Ix *co)
 	int d;
 
 	for (d = 0; d < x->rank; d++)
-		co[d] = ix_const(c, 0);
+		co[d] = ix_const(c->ix, 0);
 	co[x->rank - 2] = row;
 	co[x->rank - 1] = col;
 }
@@ -246,9 +246,9 @@ static void batch(Ctx *c, const Op *o, const Op *x, Ix b, Ix *co)
 	Ix lead[F_RANK];
 	int d;
 
-	ix_unflat(c, b, o->dim, o->rank - 2, lead);
+	ix_unflat(c->ix, b, o->dim, o->rank - 2, lead);
 	for (d = 0; d < x->rank - 2; d++)
-		co[d] = x->dim[d] == 1 ? ix_const(c, 0) : lead[d + o->rank - x->rank];
+		co[d] = x->dim[d] == 1 ? ix_const(c->ix, 0) : lead[d + o->rank - x->rank];
 }
 
 static void of_matmul(Ctx *c, const Op *o, const Op *x, int which, Ix b, Ix m, Ix n, Ix k, Ix *co)
@@ -259,7 +259,7 @@ static void of_matmul(Ctx *c, const Op *o, const Op *x, int which, Ix b, Ix m, I
 	if (o->mode == FORM_BATCH)
 		batch(c, o, x, b, co);
 	else if (which != 2)
-		ix_unflat(c, m, x->dim, x->rank - 1, co);
+		ix_unflat(c->ix, m, x->dim, x->rank - 1, co);
 }
 
 static void of_conv(Ctx *c, const Op *o, const Op *x, int which, Ix b, Ix m, Ix n, Ix k, Ix *co)
@@ -267,7 +267,7 @@ static void of_conv(Ctx *c, const Op *o, const Op *x, int which, Ix b, Ix m, Ix 
 	int point = o->mode == FORM_POINT, d;
 
 	for (d = 0; d < x->rank; d++)
-		co[d] = ix_const(c, 0);
+		co[d] = ix_const(c->ix, 0);
 	if (which == 0) {
 		co[0] = point ? m : b;
 		co[1] = point ? n : m;
@@ -279,9 +279,9 @@ static void of_conv(Ctx *c, const Op *o, const Op *x, int which, Ix b, Ix m, Ix 
 		co[1] = k;
 	}
 	if (o->mode == FORM_CONV && which == 1)
-		ix_unflat(c, k, x->dim + 1, x->rank - 1, co + 1);
+		ix_unflat(c->ix, k, x->dim + 1, x->rank - 1, co + 1);
 	if (!point && which != 1)
-		ix_unflat(c, n, x->dim + 2, x->rank - 2, co + 2);
+		ix_unflat(c->ix, n, x->dim + 2, x->rank - 2, co + 2);
 }
 
 void f_dot_coords(Ctx *c, const Op *o, int which, Ix b, Ix m, Ix n, Ix k, Ix *co)

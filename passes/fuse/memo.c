@@ -28,9 +28,7 @@ int f_memo_find(Ctx *c, int op, const Ix *co, int rank)
 			return c->memo[i].var;
 	for (i = 0; op >= 0 && c->keep && i < c->n_seen; i++)
 		if (same_key(&c->seen[i], op, co, rank)) {
-			if (!c->var[c->seen[i].var].wanted)
-				c->s->cached += c->var[c->seen[i].var].dtype == PM_F32 ? 1 : 2;
-			c->var[c->seen[i].var].wanted = 1;
+			c->nest.var[c->seen[i].var].wanted = 1;
 			return c->seen[i].var;
 		}
 	return -1;
@@ -41,11 +39,11 @@ static void may_keep(Ctx *c, int var)
 {
 	Stmt *s;
 
-	if (c->var[var].kept)
+	if (c->nest.var[var].kept)
 		return;
-	c->var[var].kept = 1;
+	c->nest.var[var].kept = 1;
 	s = f_emit_to(c, ST_KEEP, -1, var);
-	s->n = f_turns(c, c->loop_now);
+	s->n = nest_turns(&c->nest, c->loop_now);
 	f_ask(c, s);
 }
 

@@ -124,11 +124,80 @@ typedef struct Loop { /* loops of a section with the same trip count */
 	Ix chunk; /* the chunk's variable */
 } Loop;
 
-/* A load at the begin of a section, "e3". */
-typedef struct Early {
-	const Stmt *load;
-	int where;
-	int64_t turns; /* elements, one for each turn of its loop; 0: it is outside of loops */
-} Early;
+/* How threads share the section. */
+typedef struct Shape {
+	int64_t rows;                /* 0: none, every element by itself */
+	int vec;                     /* lanes of a thread's vector */
+	int wide;                    /* they are neighbouring rows; 0: neighbours of one row */
+	int group, per_block, block; /* threads of a row, rows of a block, threads of a block */
+	int column;                  /* neighbouring threads have neighbouring rows */
+	int keep;                    /* values stay in registers from loop to loop */
+	int hold;                    /* what loops load does */
+	int split;                   /* blocks that share a row; 0: one */
+	int dot;                     /* the section has a product, whose tile is: */
+	int tile_rows, tile_cols, warps;
+	int down; /* neighbouring threads have neighbouring rows of the tile */
+} Shape;
+
+/* A value in memory. */
+typedef struct Operand {
+	int8_t dtype;
+	int64_t numel;
+} Operand;
+
+typedef struct Nest {
+	Shape shape;
+	Index *ix;
+	Ix row; /* the thread's row */
+	Operand in[F_ARGS], out[F_ARGS];
+	Var *var;
+	int n_vars;
+	Loop loop[F_LOOPS];
+	int n_loops;
+	Block decl;               /* arrays that loops share, factors of a product */
+	Block early[F_LOOPS + 1]; /* loads in front of each class of loops, or of the elements; of the row */
+	Block rows, body;         /* the row's statements, those of each element */
+	double elements;          /* how often the body runs, in all threads together */
+	int n_early;
+	Stmt *asked,
+		*asked_last;   /* loads, folds and values to keep in the order in which they were asked for */
+	char *chunk[F_CHUNKS]; /* its arena */
+	int chunk_now;
+	uint32_t chunk_n;
+	Stmt spare; /* what is written when there is no more of it */
+} Nest;
+
+/* Elements of a row that one vector holds. */
+static inline int nest_step(const Nest *n)
+{
+	return n->shape.wide ? 1 : n->shape.vec;
+}
+
+/* Rows, or vectors of neighbouring rows: the threads of a group share one. */
+static inline int64_t nest_groups(const Nest *n)
+{
+	return n->shape.wide ? n->shape.rows / n->shape.vec : n->shape.rows;
+}
+
+/* ---- nest.c ---- */
+
+/* No statements, variables and loops. */
+void nest_reset(Nest *n);
+/* Memory that lives as long as the nest; NULL when there is no more of it. */
+void *nest_take(Nest *n, uint32_t bytes);
+/* A statement, its fields none; n->spare when there is no more memory. */
+Stmt *nest_new(Nest *n, StmtKind kind);
+/* Puts s behind the others of b. */
+void nest_put(Block *b, Stmt *s);
+/* A condition behind the others of s; 0 when there is no memory. */
+int nest_when(Nest *n, Stmt *s, CondKind kind, Ix at, int64_t k);
+/* Of loops of class k: turns of a thread; whether all are unrolled; whether the last ones are made by all
+ * threads, "in" says for which there is an element, and the others have the last one: in a branch, loads of
+ * one turn would wait for those of the turn before. */
+int64_t nest_turns(const Nest *n, int k);
+int nest_unrolled(const Nest *n, int k);
+int nest_is_open(const Nest *n, int k);
+/* The atom of an index that is nothing else. */
+const Atom *nest_atom(const Nest *n, Ix x);
 
 #endif

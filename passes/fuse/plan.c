@@ -18,9 +18,9 @@ static int probe(Ctx *c, int op, int shape)
 	c->probe = c->plain = 0;
 	c->n_probed = 0;
 	for (d = 0; d < as->rank; d++)
-		co[d] = as->dim[d] == 1 ? ix_const(c, 0) : ix_var(c, "a", as->dim[d] - 1, 1u << d, 0);
+		co[d] = as->dim[d] == 1 ? ix_const(c->ix, 0) : ix_var(c->ix, "a", as->dim[d] - 1, 1u << d, 0);
 	if (op != shape)
-		ix_unflat(c, ix_flat(c, co, as->dim, as->rank), o->dim, o->rank, co);
+		ix_unflat(c->ix, ix_flat(c->ix, co, as->dim, as->rank), o->dim, o->rank, co);
 	f_eval(c, op, co);
 	c->probing = 0;
 	if (c->fail) {

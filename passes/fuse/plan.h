@@ -78,8 +78,6 @@ void f_clear(Ctx *c, Section *s);
 int64_t f_rows_of(const Op *o, uint32_t axes);
 /* Builds the nest of a section, and measures it; 0 and c->fail when that cannot be. */
 int f_build(Ctx *c, Section *s);
-const char *f_ctype(int dtype);  /* in memory, as CUDA has it */
-const char *f_cclass(int dtype); /* in registers */
 /* Results of the section that is built that have more than one element for each row. */
 int f_along(const Ctx *c);
 /* One kernel for each launch: fused0, fused1, ... with the blocks of each. */

@@ -76,18 +76,18 @@ int f_eval_dot(Ctx *c, int op, const Ix *co)
 				 : f_fail(c, "a product is too large for a sum");
 	if (c->probing) {
 		for (d = 0; d < lead; d++)
-			c->probe |= c->lin[co[d]].deps;
+			c->probe |= c->ix->lin[co[d]].deps;
 		return f_new_var(c, PM_F32, 1);
 	}
 	if (op != c->s->dot || !c->s->rows)
 		return f_fail(c, "a product is asked for at another place than its own");
-	ix_unflat(c, c->ix_row, o->dim, lead, own);
+	ix_unflat(c->ix, c->nest.row, o->dim, lead, own);
 	for (d = 0; d < lead; d++)
 		if (o->dim[d] > 1 && co[d] != own[d])
 			return f_fail(c, "a row of the product asks for another one");
-	at = ix_flat(c, co + lead, o->dim + lead, o->rank - lead);
-	lanes = (c->lin[at].deps & DEP_LANE) != 0;
-	if (c->lin[at].lo < 0 || c->lin[at].hi >= o->par[2])
+	at = ix_flat(c->ix, co + lead, o->dim + lead, o->rank - lead);
+	lanes = (c->ix->lin[at].deps & DEP_LANE) != 0;
+	if (c->ix->lin[at].lo < 0 || c->ix->lin[at].hi >= o->par[2])
 		return f_fail(c, "a product is asked for outside of it");
 	var = f_new_var(c, PM_F32, lanes);
 	s = f_emit_to(c, ST_TILE, var, -1);
@@ -105,7 +105,7 @@ static int forward(Ctx *c, const Op *o, const Op *x, const Ix *in, Ix *co)
 
 	switch (o->kind) {
 	case OP_RESHAPE:
-		ix_unflat(c, ix_flat(c, in, x->dim, x->rank), o->dim, o->rank, co);
+		ix_unflat(c->ix, ix_flat(c->ix, in, x->dim, x->rank), o->dim, o->rank, co);
 		return 1;
 	case OP_TRANSPOSE:
 		for (d = 0; d < o->rank; d++)
@@ -117,7 +117,7 @@ static int forward(Ctx *c, const Op *o, const Op *x, const Ix *in, Ix *co)
 	case OP_SAME:
 	case OP_EXPAND:
 		for (d = 0; d < o->rank; d++)
-			co[d] = d < lead ? ix_const(c, 0) : in[d - lead];
+			co[d] = d < lead ? ix_const(c->ix, 0) : in[d - lead];
 		return f_numel(o) == f_numel(x);
 	default:
 		return 0;
@@ -136,7 +136,7 @@ static void enter_part(Ctx *c, int op, const Ix *in, Ix *co)
 
 		if (o->par[F_RANK + d] != 1 && extent > 1)
 			f_fail(c, "every other element of the product is taken");
-		co[d] = ix_plus(c, in[d], -from);
+		co[d] = ix_plus(c->ix, in[d], -from);
 		if (extent == c->op[o->in[0]].dim[d])
 			continue;
 		f_when_from(c, s, co[d], 0);
@@ -145,7 +145,7 @@ static void enter_part(Ctx *c, int op, const Ix *in, Ix *co)
 	f_open(c, s);
 	c->branch++;
 	for (d = 0; d < o->rank && x >= 0; d++)
-		co[d] = o->dim[d] == 1 ? ix_const(c, 0) : f_confine(c, co[d], o->dim[d] - 1);
+		co[d] = o->dim[d] == 1 ? ix_const(c->ix, 0) : f_confine(c, co[d], o->dim[d] - 1);
 	if (x >= 0 && !c->fail)
 		f_memo_add(c, op, co, o->rank, x);
 }
@@ -177,24 +177,6 @@ static int carry(Ctx *c, int op, const Ix *from, Ix *co, int8_t *closed)
 	return 0;
 }
 
-/* Which of the matrix' axes runs along memory in a result. */
-static void note_order(Ctx *c, const Op *o, Ix at)
-{
-	const Lin *l = &c->lin[at];
-	int i;
-
-	for (i = 0; i < l->n; i++) {
-		uint32_t deps = c->atom[l->t[i].atom].deps;
-
-		if (l->t[i].k != 1 && !(deps & DEP_LANE))
-			continue;
-		if (deps & DOT_N)
-			c->s->fast_n += (double)f_numel(o);
-		else if (deps & DOT_M)
-			c->s->fast_m += (double)f_numel(o);
-	}
-}
-
 static void result(Ctx *c, int k, const Ix *from)
 {
 	int8_t closed[F_OPS] = { 0 };
@@ -207,9 +189,7 @@ static void result(Ctx *c, int k, const Ix *from)
 		f_fail(c, "a result does not have the product's elements");
 		return;
 	}
-	at = ix_flat(c, co, o->dim, o->rank);
-	if (c->s->vec == 1)
-		note_order(c, o, at);
+	at = ix_flat(c->ix, co, o->dim, o->rank);
 	var = f_eval(c, c->arg_out[k], co);
 	if (var >= 0)
 		f_store(c, k, at, var);
@@ -232,7 +212,7 @@ static int tile_value(Ctx *c)
 
 static Ix axis(Ctx *c, const char *name, int64_t extent, uint32_t bit)
 {
-	return extent == 1 ? ix_const(c, 0) : ix_var(c, name, extent - 1, DEP_CHUNK | bit, 0);
+	return extent == 1 ? ix_const(c->ix, 0) : ix_var(c->ix, name, extent - 1, DEP_CHUNK | bit, 0);
 }
 
 void f_product_results(Ctx *c)
@@ -247,16 +227,15 @@ void f_product_results(Ctx *c)
 	fast = s->down ? f_tile_rows(c, s) : f_tile_cols(c, s);
 	slow = s->down ? f_tile_cols(c, s) : f_tile_rows(c, s);
 	s->extent = f_numel(o);
-	s->fast_m = s->fast_n = 0;
-	c->times = (double)(s->extent / s->vec);
-	c->out = &c->body;
+	c->nest.elements = (double)(s->extent / s->vec);
+	c->out = &c->nest.body;
 	b = axis(c, "gb", o->par[0], DOT_B);
 	l = axis(c, "gs", slow, DOT_M + DOT_N - fast_bit);
-	f = ix_add(c, ix_scale(c, axis(c, "gv", fast / s->vec, fast_bit), s->vec), c->ix_lane);
+	f = ix_add(c->ix, ix_scale(c->ix, axis(c, "gv", fast / s->vec, fast_bit), s->vec), c->ix->lane);
 	f_dot_coords(c, o, 0, b, fast_bit == DOT_M ? f : l, fast_bit == DOT_M ? l : f, 0, co);
 	for (d = 0; d < o->rank; d++)
 		if (o->dim[d] == 1)
-			co[d] = ix_const(c, 0);
+			co[d] = ix_const(c->ix, 0);
 	f_memo_add(c, s->dot, co, o->rank, tile_value(c));
 	for (i = 0; i < s->n_out && !c->fail; i++)
 		result(c, s->out[i], co);

@@ -2,24 +2,60 @@
 /* section.c - the statements of a section: its loops, and the results that they store. */
 #include "fuse.h"
 
+#include "walk.h"
+
+/* What has been counted becomes the section's. */
+static void take(Section *s, Cost k)
+{
+	s->bytes = k.bytes;
+	s->spread = k.spread;
+	s->work = k.work;
+	s->across = k.across;
+	s->along = k.along;
+	s->serial = k.serial;
+	s->looks = k.looks;
+	s->fast_m = k.fast_m;
+	s->fast_n = k.fast_n;
+	s->cached = k.cached;
+	s->lane_loads = k.lane_loads;
+	s->syncs = k.syncs;
+}
+
 void f_clear(Ctx *c, Section *s)
 {
-	ix_reset(c);
+	const Tile *t = &s->tile;
+
+	ix_reset(c->ix);
+	nest_reset(&c->nest);
 	c->s = s;
+	c->nest.shape = (Shape){ .rows = s->rows,
+				 .vec = s->vec,
+				 .wide = s->wide,
+				 .group = s->group,
+				 .per_block = s->per_block,
+				 .block = s->block,
+				 .column = s->column,
+				 .keep = c->keep,
+				 .hold = s->hold,
+				 .split = s->split,
+				 .dot = s->dot != 0,
+				 .tile_rows = t->rows,
+				 .tile_cols = t->cols,
+				 .warps = t->warps,
+				 .down = s->down };
+	c->ix->vec = s->vec;
+	c->out = c->row = &c->nest.rows;
 	c->n_memo = c->memo_base = c->n_row = c->n_seen = 0;
-	c->n_vars = c->n_names = c->n_loops = 0;
-	f_nest_reset(c);
+	c->n_names = 0;
 	c->at_row = c->branch = c->reducing = c->singly = c->depth = c->trial = 0;
 	c->loop_now = -1;
-	c->times = c->turns = 1;
-	s->bytes = s->spread = s->work = 0;
 	c->read = 0;
-	s->cached = s->lane_loads = s->syncs = c->n_reds = 0;
-	s->across = s->along = s->serial = s->looks = 0;
-	c->ix_lane = s->vec > 1 ? ix_var(c, "j", s->vec - 1, DEP_LANE, 0) : ix_const(c, 0);
-	c->ix_row = ix_var(c, "r", s->rows > 0 ? f_groups(s) - 1 : 0, DEP_ROW, 0);
+	c->n_reds = 0;
+	take(s, (Cost){ 0 });
+	c->ix->lane = s->vec > 1 ? ix_var(c->ix, "j", s->vec - 1, DEP_LANE, 0) : ix_const(c->ix, 0);
+	c->nest.row = ix_var(c->ix, "r", s->rows > 0 ? f_groups(s) - 1 : 0, DEP_ROW, 0);
 	if (s->wide)
-		c->ix_row = ix_add(c, ix_scale(c, c->ix_row, s->vec), c->ix_lane);
+		c->nest.row = ix_add(c->ix, ix_scale(c->ix, c->nest.row, s->vec), c->ix->lane);
 }
 
 int64_t f_rows_of(const Op *o, uint32_t axes)
@@ -41,27 +77,27 @@ static int loop_class(Ctx *c, int64_t extent)
 	PmText t = { name, 1, sizeof name, 0 };
 	int i;
 
-	for (i = 0; i < c->n_loops; i++)
-		if (c->loop[i].extent == extent)
+	for (i = 0; i < c->nest.n_loops; i++)
+		if (c->nest.loop[i].extent == extent)
 			return i;
-	if (c->n_loops == F_LOOPS) {
+	if (c->nest.n_loops == F_LOOPS) {
 		f_fail(c, "its rows have too many different lengths");
 		return 0;
 	}
 	pm_text_int(&t, i);
 	name[t.n] = 0;
-	c->loop[i].extent = extent;
-	c->loop[i].chunk = ix_var(c, name, extent / f_step(c->s) - 1, DEP_CHUNK, 0);
+	c->nest.loop[i].extent = extent;
+	c->nest.loop[i].chunk = ix_var(c->ix, name, extent / f_step(c->s) - 1, DEP_CHUNK, 0);
 	if (extent > c->s->extent)
 		c->s->extent = extent;
-	return c->n_loops++;
+	return c->nest.n_loops++;
 }
 
 Ix f_loop_begin(Ctx *c, int64_t extent, LoopState *st)
 {
 	int k;
 
-	*st = (LoopState){ c->out, c->at_row, c->memo_base, c->n_memo, c->branch, c->loop_now, 0, c->times };
+	*st = (LoopState){ c->out, c->at_row, c->memo_base, c->n_memo, c->branch, c->loop_now, 0 };
 	if (c->depth == F_DEPTH || extent % f_step(c->s)) {
 		f_fail(c,
 		       extent % f_step(c->s) ? "lanes go different ways" : "it has loops in loops in loops");
@@ -72,31 +108,11 @@ Ix f_loop_begin(Ctx *c, int64_t extent, LoopState *st)
 	c->memo_base = c->n_memo;
 	c->at_row = c->branch = 0;
 	c->loop_now = k;
-	c->times = (double)(c->s->rows ? f_groups(c->s) : 1) * (double)(extent / f_step(c->s));
 	c->depth++;
 	f_open(c, NULL);
 	if (c->fail || c->s->wide)
-		return c->fail ? 0 : c->loop[k].chunk;
-	return ix_add(c, ix_scale(c, c->loop[k].chunk, c->s->vec), c->ix_lane);
-}
-
-int64_t f_turns(const Ctx *c, int k)
-{
-	int64_t width = c->s->group * (c->s->split ? c->s->split : 1);
-
-	return (c->loop[k].extent / f_step(c->s) + width - 1) / width;
-}
-
-int f_unrolled(const Ctx *c, int k)
-{
-	return c->keep || c->s->hold || f_turns(c, k) <= F_TURNS;
-}
-
-int f_is_open(const Ctx *c, int k)
-{
-	int64_t chunks = c->loop[k].extent / f_step(c->s), turns = f_turns(c, k);
-
-	return turns > F_TURNS && turns * c->s->group * (c->s->split ? c->s->split : 1) != chunks;
+		return c->fail ? 0 : c->nest.loop[k].chunk;
+	return ix_add(c->ix, ix_scale(c->ix, c->nest.loop[k].chunk, c->s->vec), c->ix->lane);
 }
 
 static void restore(Ctx *c, const LoopState *st)
@@ -107,7 +123,6 @@ static void restore(Ctx *c, const LoopState *st)
 	c->memo_base = st->memo_base;
 	c->branch = st->branch;
 	c->loop_now = st->loop_now;
-	c->times = st->times;
 }
 
 void f_loop_drop(Ctx *c, const LoopState *st)
@@ -124,10 +139,10 @@ void f_loop_end(Ctx *c, LoopState *st)
 
 	c->depth--;
 	for (i = c->memo_base; i < c->n_memo && c->n_seen < F_SEEN; i++)
-		if (c->memo[i].op >= 0 && c->var[c->memo[i].var].loop == st->loop &&
-		    !c->var[c->memo[i].var].cached) {
+		if (c->memo[i].op >= 0 && c->nest.var[c->memo[i].var].loop == st->loop &&
+		    !c->nest.var[c->memo[i].var].cached) {
 			c->seen[c->n_seen++] = c->memo[i];
-			c->var[c->memo[i].var].cached = 1;
+			c->nest.var[c->memo[i].var].cached = 1;
 		}
 	restore(c, st);
 	s = f_emit(c, ST_ROWS);
@@ -151,13 +166,13 @@ static Ix result_at(Ctx *c, int i, Ix row, Ix e, Ix *co)
 		else
 			edim[ne++] = as->dim[d];
 	}
-	ix_unflat(c, row, rdim, nr, rco);
-	ix_unflat(c, e, edim, ne, eco);
+	ix_unflat(c->ix, row, rdim, nr, rco);
+	ix_unflat(c->ix, e, edim, ne, eco);
 	for (d = nr = ne = 0; d < as->rank; d++)
 		co[d] = c->s->axes[i] >> d & 1 ? rco[nr++] : eco[ne++];
-	flat = ix_flat(c, co, as->dim, as->rank);
+	flat = ix_flat(c->ix, co, as->dim, as->rank);
 	if (c->s->shape[i] != c->arg_out[c->s->out[i]])
-		ix_unflat(c, flat, o->dim, o->rank, co);
+		ix_unflat(c->ix, flat, o->dim, o->rank, co);
 	return flat;
 }
 
@@ -180,7 +195,7 @@ int f_along(const Ctx *c)
 /* The conditions under which a thread stores: bits of CondKind. */
 static void write_result(Ctx *c, int i, Ix e, uint32_t guard)
 {
-	Ix co[F_RANK], at = result_at(c, i, c->ix_row, e, co);
+	Ix co[F_RANK], at = result_at(c, i, c->nest.row, e, co);
 	int var = f_eval(c, c->arg_out[c->s->out[i]], co), k;
 	Block *out = c->out;
 	Stmt *s;
@@ -206,8 +221,8 @@ static void row_results(Ctx *c)
 
 	for (i = 0; i < c->s->n_out && !c->fail; i++)
 		if (result_extent(c, i) == 1) {
-			c->times = (double)f_groups(c->s);
-			write_result(c, i, ix_const(c, 0), c->s->split ? one | 1u << COND_FIRST_PART : one);
+			write_result(c, i, ix_const(c->ix, 0),
+				     c->s->split ? one | 1u << COND_FIRST_PART : one);
 		}
 }
 
@@ -220,9 +235,9 @@ static void one_loop(Ctx *c, int64_t extent, LoopState *st)
 	for (i = 0; i < c->s->n_out && !c->fail; i++)
 		if (result_extent(c, i) == extent)
 			write_result(c, i, e,
-				     f_is_open(c, st->loop) ? 1u << COND_IN | 1u << COND_LIVE
-				     : c->s->per_block > 1  ? 1u << COND_LIVE
-							    : 0);
+				     nest_is_open(&c->nest, st->loop) ? 1u << COND_IN | 1u << COND_LIVE
+				     : c->s->per_block > 1            ? 1u << COND_LIVE
+								      : 0);
 }
 
 /* Built twice: the first time only for the row's part, the loops of the reductions; then values of those
@@ -262,12 +277,12 @@ static Ix turned_place(Ctx *c, const Op *o, Ix m)
 	for (d = axis + 1; d < o->rank; d++)
 		inner *= o->dim[d];
 	side = inner % 32 ? inner : 32;
-	i = ix_mod(c, ix_div(c, m, side), along);
-	e = ix_add(c, ix_scale(c, ix_div(c, m, inner * along), o->dim[axis]),
-		   ix_add(c, ix_scale(c, i, c->s->vec), c->ix_lane));
-	i = ix_mod(c, ix_div(c, m, side * along), inner / side);
-	i = ix_add(c, ix_scale(c, i, side), ix_mod(c, m, side));
-	return ix_add(c, ix_scale(c, e, inner), i);
+	i = ix_mod(c->ix, ix_div(c->ix, m, side), along);
+	e = ix_add(c->ix, ix_scale(c->ix, ix_div(c->ix, m, inner * along), o->dim[axis]),
+		   ix_add(c->ix, ix_scale(c->ix, i, c->s->vec), c->ix->lane));
+	i = ix_mod(c->ix, ix_div(c->ix, m, side * along), inner / side);
+	i = ix_add(c->ix, ix_scale(c->ix, i, side), ix_mod(c->ix, m, side));
+	return ix_add(c->ix, ix_scale(c->ix, e, inner), i);
 }
 
 /* Every element by itself: the body of one big loop over the grid. */
@@ -283,10 +298,10 @@ static void plain_results(Ctx *c)
 		return;
 	}
 	c->s->extent = extent;
-	c->times = (double)(extent / c->s->vec);
-	c->out = &c->body;
-	m = ix_var(c, "m", extent / c->s->vec - 1, DEP_CHUNK, 0);
-	e = c->s->turned ? turned_place(c, o, m) : ix_add(c, ix_scale(c, m, c->s->vec), c->ix_lane);
+	c->nest.elements = (double)(extent / c->s->vec);
+	c->out = &c->nest.body;
+	m = ix_var(c->ix, "m", extent / c->s->vec - 1, DEP_CHUNK, 0);
+	e = c->s->turned ? turned_place(c, o, m) : ix_add(c->ix, ix_scale(c->ix, m, c->s->vec), c->ix->lane);
 	for (i = 0; i < c->s->n_out && !c->fail; i++)
 		write_result(c, i, e, 0);
 }
@@ -307,6 +322,8 @@ static int build_once(Ctx *c, Section *s)
 	} else {
 		plain_results(c);
 	}
+	if (!c->fail)
+		take(s, nest_cost(&c->nest));
 	return !c->fail;
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* source.c - the text of a kernel: what every one begins with, and its sections one after another. */
+#include "fuse.h"
+
 #include "cuda.h"
 
 #include "round.cu.h"
@@ -258,17 +260,17 @@ static void early_loops(const Gen *g)
 	int k;
 
 	for (k = 0; k < F_LOOPS; k++) {
-		if (!g->c->early[k].first)
+		if (!g->n->early[k].first)
 			continue;
 		g_loop_head(g, k);
-		g_block(g, &g->c->early[k]);
+		g_block(g, &g->n->early[k]);
 		g_add(g, "}\n}\n");
 	}
 }
 
 static void section_text(Ctx *c, Section *s, int first, PmText *t)
 {
-	Gen g = { c, t };
+	Gen g = { &c->nest, t };
 
 	c->keep = s->rows && s->keep;
 	if (!f_build(c, s))
@@ -286,17 +288,17 @@ static void section_text(Ctx *c, Section *s, int first, PmText *t)
 		/* Results of rows are one block's. */
 		if (s->split && c->stage == s->n_stages && !f_along(c))
 			pm_text_add(t, "if (slice != 0)\nreturn;\n");
-		g_block(&g, &c->decl);
-		g_block(&g, &c->early[EARLY_ROW]);
+		g_block(&g, &c->nest.decl);
+		g_block(&g, &c->nest.early[EARLY_ROW]);
 		early_loops(&g);
-		g_block(&g, &c->rows);
+		g_block(&g, &c->nest.rows);
 	} else {
 		line(t, "const int m = block * ", s->block, " + threadIdx.x;\n");
-		g_block(&g, &c->early[EARLY_ROW]);
-		g_block(&g, &c->rows);
+		g_block(&g, &c->nest.early[EARLY_ROW]);
+		g_block(&g, &c->nest.rows);
 		line(t, "if (m < ", s->extent / s->vec, ") {\n");
-		g_block(&g, &c->early[0]);
-		g_block(&g, &c->body);
+		g_block(&g, &c->nest.early[0]);
+		g_block(&g, &c->nest.body);
 		pm_text_add(t, "}\n");
 	}
 	pm_text_add(t, "return;\n}\n");

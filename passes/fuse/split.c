@@ -12,7 +12,6 @@
  */
 #include "fuse.h"
 
-
 /* Blocks for each row when `group` threads of each share it and have at least two turns left. */
 static int64_t slices(const Section *s, int64_t group)
 {

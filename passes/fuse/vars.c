@@ -8,7 +8,7 @@ uint32_t f_deps(const Ctx *c, const Ix *co, int rank)
 	int d;
 
 	for (d = 0; d < rank; d++)
-		deps |= c->lin[co[d]].deps;
+		deps |= c->ix->lin[co[d]].deps;
 	return deps;
 }
 
@@ -36,7 +36,7 @@ void f_leave(Ctx *c, const Place *p)
 /* What depends on the row only is part of the row. */
 Ix f_index_of(Ctx *c, Ix a, IndexHow how, int64_t n, int64_t hi, const double *num)
 {
-	uint32_t deps = c->lin[a].deps;
+	uint32_t deps = c->ix->lin[a].deps;
 	int lanes = (deps & DEP_LANE) != 0;
 	Place p = { c->out, c->at_row, c->branch };
 	Stmt *s;
@@ -68,11 +68,11 @@ static int lanes_step(Ctx *c, Ix a, Ix *base)
 	int64_t k;
 	int i;
 
-	*base = ix_without_lane(c, a, &k);
-	if (k != 1 || c->lin[*base].c % c->s->vec)
+	*base = ix_without_lane(c->ix, a, &k);
+	if (k != 1 || c->ix->lin[*base].c % c->s->vec)
 		return 0;
-	for (i = 0; i < c->lin[*base].n; i++)
-		if (c->lin[*base].t[i].k % c->s->vec)
+	for (i = 0; i < c->ix->lin[*base].n; i++)
+		if (c->ix->lin[*base].t[i].k % c->s->vec)
 			return 0;
 	return 1;
 }
@@ -95,18 +95,18 @@ Ix f_confine(Ctx *c, Ix a, int64_t hi)
 	Ix base, x;
 	int found;
 
-	if (c->fail || (c->lin[a].lo >= 0 && c->lin[a].hi <= hi))
+	if (c->fail || (c->ix->lin[a].lo >= 0 && c->ix->lin[a].hi <= hi))
 		return a;
 	found = f_memo_find(c, KEY, &a, 1);
 	if (found >= 0)
 		return found;
-	if (c->at_row || !(c->lin[a].deps & ~f_row_deps(c)))
+	if (c->at_row || !(c->ix->lin[a].deps & ~f_row_deps(c)))
 		return clamped(c, KEY, a, hi);
-	if ((c->lin[a].deps & DEP_LANE) && lanes_step(c, a, &base)) {
+	if ((c->ix->lin[a].deps & DEP_LANE) && lanes_step(c, a, &base)) {
 		int64_t v = c->s->vec;
 
 		x = f_made_index(c, base, INDEX_VECTOR, 0, hi / v);
-		x = ix_add(c, ix_scale(c, x, v), c->ix_lane);
+		x = ix_add(c->ix, ix_scale(c->ix, x, v), c->ix->lane);
 	} else {
 		x = f_made_index(c, a, INDEX_SAME, 0, hi);
 	}
@@ -118,7 +118,7 @@ Ix f_one_base(Ctx *c, Ix a, int64_t k)
 {
 	Ix base = a;
 
-	if (c->lin[a].deps & DEP_LANE && (!lanes_step(c, a, &base) || k % c->s->vec))
+	if (c->ix->lin[a].deps & DEP_LANE && (!lanes_step(c, a, &base) || k % c->s->vec))
 		f_fail(c, "lanes go different ways");
 	return base;
 }

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nest.c - a nest's memory, statements and loops. */
+#include "nest.h"
+
+enum { CHUNK = 128 << 10 /* bytes of a piece of the arena */ };
+
+void nest_reset(Nest *n)
+{
+	int i;
+
+	n->chunk_now = 0;
+	n->chunk_n = 0;
+	n->n_vars = n->n_loops = n->n_early = 0;
+	n->elements = 0;
+	n->decl = n->rows = n->body = (Block){ NULL, NULL };
+	for (i = 0; i <= F_LOOPS; i++)
+		n->early[i] = (Block){ NULL, NULL };
+	n->asked = n->asked_last = NULL;
+}
+
+void *nest_take(Nest *n, uint32_t bytes)
+{
+	char *p;
+
+	bytes = (bytes + 15) & ~15u;
+	if (n->chunk_n + bytes > CHUNK) {
+		n->chunk_now++;
+		n->chunk_n = 0;
+	}
+	if (n->chunk_now >= F_CHUNKS)
+		return NULL;
+	if (!n->chunk[n->chunk_now])
+		n->chunk[n->chunk_now] = pm_alloc(CHUNK);
+	if (!n->chunk[n->chunk_now])
+		return NULL;
+	p = n->chunk[n->chunk_now] + n->chunk_n;
+	n->chunk_n += bytes;
+	return p;
+}
+
+Stmt *nest_new(Nest *n, StmtKind kind)
+{
+	Stmt *s = nest_take(n, sizeof *s);
+
+	s = s ? s : &n->spare;
+	*s = (Stmt){ .kind = (uint8_t)kind,
+		     .where = -1,
+		     .early = -1,
+		     .to = -1,
+		     .from = { { -1, 0 }, { -1, 0 }, { -1, 0 } },
+		     .at = -1,
+		     .base = -1,
+		     .lane = -1,
+		     .def = -1,
+		     .part = 1 };
+	return s;
+}
+
+void nest_put(Block *b, Stmt *s)
+{
+	if (b->last)
+		b->last->next = s;
+	else
+		b->first = s;
+	b->last = s;
+}
+
+int nest_when(Nest *n, Stmt *s, CondKind kind, Ix at, int64_t k)
+{
+	Cond *q = nest_take(n, sizeof *q), **end = &s->cond;
+
+	if (!q)
+		return 0;
+	*q = (Cond){ NULL, (uint8_t)kind, at, k };
+	while (*end)
+		end = &(*end)->next;
+	*end = q;
+	return 1;
+}
+
+int64_t nest_turns(const Nest *n, int k)
+{
+	int64_t width = n->shape.group * (n->shape.split ? n->shape.split : 1);
+
+	return (n->loop[k].extent / nest_step(n) + width - 1) / width;
+}
+
+int nest_unrolled(const Nest *n, int k)
+{
+	return n->shape.keep || n->shape.hold || nest_turns(n, k) <= F_TURNS;
+}
+
+int nest_is_open(const Nest *n, int k)
+{
+	int64_t chunks = n->loop[k].extent / nest_step(n), turns = nest_turns(n, k);
+
+	return turns > F_TURNS && turns * n->shape.group * (n->shape.split ? n->shape.split : 1) != chunks;
+}
+
+const Atom *nest_atom(const Nest *n, Ix x)
+{
+	return &n->ix->atom[n->ix->lin[x].t[0].atom];
+}

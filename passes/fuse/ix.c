@@ -111,6 +111,11 @@ static int new_atom(Index *c, const Atom *a)
 	return c->n_atoms++;
 }
 
+int ix_atom(Index *c, const Atom *a)
+{
+	return new_atom(c, a);
+}
+
 Ix ix_var(Index *c, const char *name, int64_t hi, uint32_t deps, int lanes)
 {
 	Atom a = { .kind = ATOM_VAR, .lanes = (uint8_t)lanes, .deps = deps, .hi = hi };

@@ -57,6 +57,8 @@ int ix_new(Index *c, const char **fail);
 void ix_reset(Index *c);
 Ix ix_const(Index *c, int64_t k);
 Ix ix_of_atom(Index *c, int atom);
+/* A copy of *a as the last atom; its number. */
+int ix_atom(Index *c, const Atom *a);
 Ix ix_var(Index *c, const char *name, int64_t hi, uint32_t deps, int lanes);
 Ix ix_add(Index *c, Ix a, Ix b);
 Ix ix_plus(Index *c, Ix a, int64_t k);

@@ -12,6 +12,8 @@ void nest_reset(Nest *n)
 	n->chunk_n = 0;
 	n->n_vars = n->n_loops = n->n_early = 0;
 	n->elements = 0;
+	for (i = 0; i < F_ARGS; i++)
+		n->in[i] = n->out[i] = (Operand){ 0, 0 };
 	n->decl = n->rows = n->body = (Block){ NULL, NULL };
 	for (i = 0; i <= F_LOOPS; i++)
 		n->early[i] = (Block){ NULL, NULL };

@@ -502,6 +502,13 @@ static inline void *pm_alloc(uint32_t size)
 	return pm_host_->alloc(size);
 }
 
+/* Says what a region or rewrite callback does and why, to whoever asks (passmith explain). NULL: whether
+ * anybody does. 1 when somebody does. */
+static inline int pm_report(const char *text)
+{
+	return (int)pm_host_->report(text);
+}
+
 /* Text built piece by piece, for kernels whose source depends on the graph. `s` is always terminated; what
  * does not fit sets `full`, and a source that is full must not be used: decline. */
 typedef struct PmText {

@@ -323,6 +323,11 @@ typedef struct PmHost {
 
 	/* The GPU that the rewrite is for; never NULL, and the same for all callbacks of one run. */
 	const PmTarget *(*target)(void);
+
+	/* Adds text about what a region or rewrite callback does and why, for people and programs that ask
+	 * (passmith explain): it is kept when the set is rewritten. 1 when somebody asks, 0 when not: a text
+	 * that takes time to make is made after report(NULL) said 1. At most 256 KiB for each rewrite. */
+	int32_t (*report)(const char *text);
 	/* ---- end of 1.4: append below, bump PM_ABI_MINOR ---- */
 } PmHost;
 
@@ -334,6 +339,7 @@ _Static_assert(offsetof(PmHost, region_size) == 16 + 29 * sizeof(void *), "1.0 i
 _Static_assert(offsetof(PmHost, order) == 16 + 30 * sizeof(void *), "1.2 is frozen");
 _Static_assert(offsetof(PmHost, target) == 16 + 32 * sizeof(void *), "1.4 is frozen");
 _Static_assert(offsetof(PmTarget, number) == 200 && sizeof(PmTarget) == 216, "1.4 is frozen");
+_Static_assert(offsetof(PmHost, report) == 16 + 33 * sizeof(void *), "1.4 is frozen");
 _Static_assert(sizeof(PmPat) == 56 && sizeof(PmPatAttr) == 48, "1.0 is frozen");
 _Static_assert(sizeof(PmRule) == 64 && sizeof(PmPlugin) == 40, "1.0 is frozen");
 _Static_assert(sizeof(PmLaunch) == 56 && sizeof(PmKernelSpec) == 160, "1.0 is frozen");

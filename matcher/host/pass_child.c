@@ -94,6 +94,7 @@ static void work(const PmPassJob *job, const PmPlugin *plugin, Answer *a)
 	list = cJSON_AddArrayToObject(a->json, "rules");
 	for (size_t i = 0; i < rules.v.n; i++)
 		pm__rule_to_json(&rules.v.v[i], res.rule ? &res.rule[i] : NULL, list);
+	pm__reports_to_json(&rules, &res, a->json);
 	pm_driver_result_release(&res);
 	pm_graph_free(g);
 	pm_rules_release(&rules);

@@ -282,7 +282,8 @@ static void judge(const Reply *r, const PmGraph *in, PmPassOutcome *out)
 	free(out->problems);
 	out->problems = pm_xcalloc(MAX_PROBLEMS, 1);
 	pm_clean(problems, out->problems, MAX_PROBLEMS, 1);
-	if (pm__rules_from_json(cJSON_GetObjectItemCaseSensitive(r->json, "rules"), out, &why))
+	if (pm__rules_from_json(cJSON_GetObjectItemCaseSensitive(r->json, "rules"), out, &why) ||
+	    pm__reports_from_json(cJSON_GetObjectItemCaseSensitive(r->json, "reports"), out, &why))
 		verdict(out, PM_VERDICT_REJECT_API, "%s", why.text);
 	else if (!strcmp(end, "applied") && in)
 		accept_graph(r, in, out);
@@ -464,7 +465,7 @@ PmStatus pm_pass_explain(const char *so_path, const PmGraph *in, const PmPassOpt
 	PmPassOpts with = opts ? *opts : (PmPassOpts){ 0 };
 	PmStatus st;
 
-	with.misses = 1;
+	with.misses = PM_MISSES_AND_REPORTS;
 	st = run_job(so_path, in, &with, out, err);
 	if (!st)
 		pm_pass_outcome_print(out, text);

@@ -20,7 +20,7 @@ typedef struct PmPassOpts {
 	double seconds;         /* deadline for the whole child; 0 = 10 */
 	int64_t memory;         /* bytes the plugin may make the child map; 0 = 1 GiB */
 	const char *only_rule;  /* NULL = all rules */
-	int misses;             /* collect near misses (slower); pm_pass_explain sets it */
+	int misses;             /* PmMissesWanted (slower); pm_pass_explain sets it */
 	const PmObject *object; /* borrowed: these bytes, whatever the file holds now; NULL = the file is
 				 * read, once for this call */
 	const PmTarget *target; /* that the rewrite is for; NULL = the process's (targets/targets.h) */

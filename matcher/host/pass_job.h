@@ -15,6 +15,7 @@
 #include "base/core/clean.h"
 #include "matcher/host/loader.h"
 #include "matcher/host/pass_outcome.h"
+#include "matcher/rewrite/driver.h"
 #include "targets/targets.h"
 
 #define PM__ANSWER_MAGIC "PMPASS1"
@@ -61,5 +62,8 @@ void pm__judge_answer(const PmStr *answer, const PmGraph *in, size_t in_len, PmP
  * removed. PM_E_LIMIT for more rules, reasons or near misses than a pass can have: no memory is taken. */
 void pm__rule_to_json(const PmRuleEntry *rule, const PmRuleStats *st, cJSON *list);
 PmStatus pm__rules_from_json(const cJSON *list, PmPassOutcome *out, PmErr *err);
+/* What the plugin reported, as the list "reports", and back from untrusted JSON within the same limits. */
+void pm__reports_to_json(const PmRules *rules, const PmDriverResult *res, cJSON *o);
+PmStatus pm__reports_from_json(const cJSON *list, PmPassOutcome *out, PmErr *err);
 
 #endif

@@ -16,6 +16,11 @@ typedef struct PmPassRule {
 	PmRuleStats stats;
 } PmPassRule;
 
+/* What the pass said about one of its rewrites (PmHost.report); only where near misses were collected. */
+typedef struct PmPassReport {
+	char *rule, *node, *text; /* owned; the node that took the place of others, described */
+} PmPassReport;
+
 typedef struct PmPassOutcome {
 	PmVerdict verdict;
 	char message[PM_ERR_MAX]; /* one sentence; "" when the verdict is OK */
@@ -28,6 +33,8 @@ typedef struct PmPassOutcome {
 	double seconds; /* wall time of the child */
 	PmPassRule *rule;
 	size_t n_rules;
+	PmPassReport *report;
+	size_t n_reports;
 } PmPassOutcome;
 
 /* Frees what it owns; one that is all zero has nothing. */

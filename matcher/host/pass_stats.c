@@ -18,6 +18,16 @@ static char *clean_copy(const char *s, size_t max)
 	return out;
 }
 
+/* The same of several lines. */
+static char *clean_lines(const char *s, size_t max)
+{
+	size_t n = strnlen(s, max);
+	char *out = pm_xmalloc(n + 1);
+
+	pm_clean(s, out, n + 1, 1);
+	return out;
+}
+
 /* ---- writing ---- */
 
 static void miss_to_json(const PmNearMiss *m, cJSON *o)
@@ -173,6 +183,52 @@ PmStatus pm__rules_from_json(const cJSON *list, PmPassOutcome *out, PmErr *err)
 	return st;
 }
 
+/* ---- reports ---- */
+
+static void report_to_json(const char *rule, const char *node, const char *text, cJSON *list)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(o, "rule", rule);
+	cJSON_AddStringToObject(o, "node", node);
+	cJSON_AddStringToObject(o, "text", text);
+	cJSON_AddItemToArray(list, o);
+}
+
+void pm__reports_to_json(const PmRules *rules, const PmDriverResult *res, cJSON *o)
+{
+	cJSON *list = cJSON_AddArrayToObject(o, "reports");
+
+	for (size_t i = 0; i < res->report.n; i++) {
+		const PmReport *r = &res->report.v[i];
+
+		report_to_json(rules->v.v[r->rule].name, r->node, r->text, list);
+	}
+}
+
+PmStatus pm__reports_from_json(const cJSON *list, PmPassOutcome *out, PmErr *err)
+{
+	int n = cJSON_GetArraySize(list);
+	const cJSON *e;
+
+	if (!cJSON_IsArray(list) || n <= 0)
+		return PM_OK;
+	if (n > PM_MAX_REPORTS)
+		return pm_err(err, PM_E_LIMIT,
+			      "The answer of the pass process has %d reports; at most %d are read.", n,
+			      (int)PM_MAX_REPORTS);
+	out->report = pm_xcalloc((size_t)n, sizeof *out->report);
+	cJSON_ArrayForEach(e, list)
+	{
+		PmPassReport *r = &out->report[out->n_reports++];
+
+		r->rule = clean_copy(pm_json_str(e, "rule", ""), PM_MAX_RULE_NAME);
+		r->node = clean_copy(pm_json_str(e, "node", ""), PM_MAX_MISS_FIELD);
+		r->text = clean_lines(pm_json_str(e, "text", ""), PM_MAX_REPORT);
+	}
+	return PM_OK;
+}
+
 /* ---- outcomes ---- */
 
 void pm_pass_outcome_release(PmPassOutcome *out)
@@ -181,6 +237,12 @@ void pm_pass_outcome_release(PmPassOutcome *out)
 		free(out->rule[i].doc);
 		free(out->rule[i].pattern);
 	}
+	for (size_t i = 0; i < out->n_reports; i++) {
+		free(out->report[i].rule);
+		free(out->report[i].node);
+		free(out->report[i].text);
+	}
+	free(out->report);
 	free(out->rule);
 	free(out->problems);
 	free(out->output);
@@ -213,6 +275,9 @@ void pm_pass_outcome_json(const PmPassOutcome *out, cJSON *obj)
 		stats_to_json(&r->stats, o);
 		cJSON_AddItemToArray(list, o);
 	}
+	list = out->n_reports ? cJSON_AddArrayToObject(obj, "reports") : NULL;
+	for (size_t i = 0; i < out->n_reports; i++)
+		report_to_json(out->report[i].rule, out->report[i].node, out->report[i].text, list);
 }
 
 /* Of a rule with a pattern. */
@@ -345,6 +410,9 @@ void pm_pass_outcome_print(const PmPassOutcome *out, PmStr *text)
 		pm_str_add(text, out->problems);
 	for (size_t i = 0; i < out->n_rules; i++)
 		print_rule(&out->rule[i], text);
+	for (size_t i = 0; i < out->n_reports; i++)
+		pm_str_addf(text, "\nrewrite %zu, by rule %s: %s\n%s", i + 1, out->report[i].rule,
+			    out->report[i].node, out->report[i].text);
 	if (out->output && *out->output)
 		pm_str_addf(text, "\nThe pass wrote:\n%s\n", out->output);
 }

@@ -122,6 +122,21 @@ static void take(Driver *d)
 	}
 }
 
+/* What the plugin said about the rewrite that made n. */
+static void keep_report(Driver *d, PmNode n)
+{
+	PmReport r = { .rule = d->turn };
+	PmStr node = PM_STR_INIT;
+
+	if (!d->s.report.len || d->res->report.n == PM_MAX_REPORTS)
+		return;
+	pm_node_describe(d->g, n, &node);
+	r.node = pm_xstrdup(node.s);
+	r.text = pm_xstrdup(d->s.report.s);
+	PM_VEC_PUSH(&d->res->report, r);
+	pm_str_release(&node);
+}
+
 /* d->set is filled and a round runs: rewrite, then commit. */
 static PmStatus rewrite(Driver *d, const PmRuleEntry *rule, PmMatch *pm, const PmValue *slot, PmArena *a,
 			PmRuleStats *st)
@@ -160,6 +175,7 @@ static PmStatus rewrite(Driver *d, const PmRuleEntry *rule, PmMatch *pm, const P
 		return PM_DECLINED;
 	take(d);
 	place(d, n, last);
+	keep_report(d, n);
 	st->applied++;
 	d->res->applied++;
 	return PM_OK;
@@ -349,6 +365,7 @@ PmStatus pm_driver_run(PmGraph *g, const PmRules *rules, const PmDriverOpts *opt
 	d->opts = opts ? opts : &no_opts;
 	d->res = res;
 	pm__session_init(&d->s, g);
+	d->s.reports = d->opts->misses == PM_MISSES_AND_REPORTS;
 	while (!st && res->applied != before && res->sweeps < PM_MAX_SWEEPS) {
 		before = res->applied;
 		res->sweeps++;
@@ -381,6 +398,11 @@ PmStatus pm_driver_run(PmGraph *g, const PmRules *rules, const PmDriverOpts *opt
 
 void pm_driver_result_release(PmDriverResult *res)
 {
+	for (size_t i = 0; i < res->report.n; i++) {
+		free(res->report.v[i].node);
+		free(res->report.v[i].text);
+	}
+	PM_VEC_RELEASE(&res->report);
 	free(res->rule);
 	memset(res, 0, sizeof *res);
 }

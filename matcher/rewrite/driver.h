@@ -8,6 +8,7 @@
 #ifndef MATCHER_DRIVER_H
 #define MATCHER_DRIVER_H
 
+#include "base/core/vec.h"
 #include "ir/core/graph.h"
 #include "matcher/pattern/rules.h"
 #include "matcher/rewrite/rule_stats.h"
@@ -16,15 +17,23 @@ enum { PM_MAX_SWEEPS = 16 };
 
 typedef struct PmDriverOpts {
 	const char *only_rule; /* NULL = all */
-	int misses;            /* collect near misses */
+	int misses;            /* PmMissesWanted */
 } PmDriverOpts;
+
+/* What a plugin said about one rewrite (PmHost.report). */
+typedef struct PmReport {
+	uint32_t rule; /* number in PmRules */
+	char *node;    /* the node that took the place of others, described; owned, as is the text */
+	char *text;
+} PmReport;
 
 typedef struct PmDriverResult {
 	PmRuleStats *rule; /* one per rule, in PmRules order */
 	size_t n_rules;
 	int64_t applied;
 	int sweeps;
-	PmErr misuse; /* first wrong use of the interface; code 0 = none */
+	PmErr misuse;            /* first wrong use of the interface; code 0 = none */
+	PM_VEC(PmReport) report; /* in order of rewriting; at most PM_MAX_REPORTS */
 } PmDriverResult;
 
 /* Applies the rules. Whatever plugins do wrong is counted and noted in *res, never an error; errors mean that

@@ -5,6 +5,7 @@
  * answers as for "none", so a plugin never needs to check before it reads.
  */
 #include "matcher/rewrite/rewrite.h"
+#include "matcher/rewrite/rule_stats.h"
 #include "matcher/rewrite/session.h"
 #include "targets/targets.h"
 
@@ -340,6 +341,19 @@ static void *h_alloc(uint32_t size)
 	return pm_arena_alloc(s->memory, size);
 }
 
+static int32_t h_report(const char *text)
+{
+	PmSession *s = step(1);
+	size_t room;
+
+	if (!s || !s->reports)
+		return 0;
+	room = PM_MAX_REPORT - s->report.len;
+	if (text && (s->rw || s->region))
+		pm_str_addn(&s->report, text, strnlen(text, room));
+	return 1;
+}
+
 static PmStatus h_replace_slot(PmRewriter *rw, uint32_t slot)
 {
 	PmSession *s = pm__session_current();
@@ -454,6 +468,7 @@ const PmHost *pm_host_v1(void)
 		.order = h_order,
 		.param = h_param,
 		.target = h_target,
+		.report = h_report,
 	};
 
 	return &host;

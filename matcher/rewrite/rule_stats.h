@@ -13,6 +13,14 @@ enum {
 	PM_MAX_MISS_FIELD = 159
 };
 
+enum {
+	PM_MAX_REPORTS = 1024,    /* rewrites of a pass whose reports are kept */
+	PM_MAX_REPORT = 256 << 10 /* bytes kept of what a plugin reports about one of them */
+};
+
+/* What is collected beside counts: near misses, and what plugins report about their rewrites too. */
+typedef enum PmMissesWanted { PM_MISSES_NONE, PM_MISSES_NEAR, PM_MISSES_AND_REPORTS } PmMissesWanted;
+
 /* Where a pattern came to nothing: as one sentence, and as fields for programs. */
 typedef struct PmNearMiss {
 	uint32_t depth; /* operators matched, of... */

@@ -24,6 +24,7 @@ void pm__session_release(PmSession *s)
 	PM_VEC_RELEASE(&s->pos);
 	PM_VEC_RELEASE(&s->seen);
 	PM_VEC_RELEASE(&s->map);
+	pm_str_release(&s->report);
 }
 
 PmStatus pm__session_order(PmSession *s, PmErr *err)
@@ -55,6 +56,7 @@ void pm__round_begin(PmSession *s)
 	s->steps = 0;
 	s->over = 0;
 	s->why[0] = 0;
+	pm_str_clear(&s->report);
 	pm_err_init(&s->misuse);
 	s->serial++;
 	current = s;

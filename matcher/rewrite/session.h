@@ -9,6 +9,7 @@
 #define MATCHER_SESSION_H
 
 #include "base/core/arena.h"
+#include "base/core/str.h"
 #include "base/core/vec.h"
 #include "ir/core/graph.h"
 #include "ir/core/kernel.h"
@@ -41,6 +42,8 @@ typedef struct PmSession {
 	uint64_t steps;
 	int over; /* steps are used up */
 	char why[PM_MAX_REASON];
+	int reports;  /* what report() says is kept */
+	PmStr report; /* of this round */
 	PmErr misuse; /* first wrong use of the interface in this round; code 0 = none */
 	uint32_t serial;
 	PmRewriter *rw;   /* the only valid one, or NULL */

@@ -65,6 +65,10 @@ static int make(Ctx *c, int other, Kernel *k)
 	for (k->bytes = 0, i = 0; i < c->n_sections; i++)
 		k->bytes += c->section[i].bytes;
 	k->n_scratch = 0;
+	if (c->report) {
+		f_report_estimate(c, c->report);
+		f_report_operations(c, c->report);
+	}
 	if (c->apart)
 		k->scratch[k->n_scratch++] = f_front_scratch(c);
 	if (f_scratch(c))
@@ -117,7 +121,8 @@ static void describe(const Kernel *k, Described *d)
 
 static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 {
-	enum { LARGE = 2 << 20 };
+	enum { LARGE = 2 << 20, REPORT = 240 << 10 };
+	PmText report;
 	Ctx *c = f_new();
 	Described first, second;
 	Kernel k, l;
@@ -130,8 +135,15 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 		return pm_decline(m, "the target lacks a constant of the cost model");
 	if (!load(c, m))
 		return pm_decline(m, c->fail ? c->fail : "the set cannot be loaded");
+	if (pm_report(NULL)) {
+		report = pm_text(REPORT);
+		c->report = &report;
+	}
 	if (!make(c, 0, &k))
 		return pm_decline(m, c->fail ? c->fail : "the kernel is too long");
+	if (c->report)
+		pm_report(report.s ? report.s : "");
+	c->report = NULL;
 	for (i = 0; i < k.n_in; i++)
 		in[i] = c->op[k.in[i]].val;
 	describe(&k, &first);

@@ -85,6 +85,7 @@ typedef struct Ctx {
 	Section section[F_SECTIONS], front;
 	int n_sections;
 
+	PmText *report; /* where nests are added for whoever asks; NULL: nobody does */
 	char *pool;
 	uint32_t pool_n, pool_cap;
 } Ctx;

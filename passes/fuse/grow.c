@@ -101,7 +101,8 @@ static int convex(Ctx *c, Walk *w)
 /* A set, and what it takes; the same sets are met again without the products. */
 typedef struct Known {
 	uint64_t set[F_NODES / 64];
-	double time; /* microseconds; -1: it cannot be one kernel */
+	double time;     /* microseconds; -1: it cannot be one kernel */
+	const char *why; /* it cannot */
 } Known;
 
 typedef struct Grow {
@@ -109,8 +110,10 @@ typedef struct Grow {
 	Known known[MOST_KNOWN];
 	int n_known;
 	Walk walk;
-	double now;  /* the kernel's time */
-	double debt; /* what views have cost so far */
+	double now;               /* the kernel's time */
+	double debt;              /* what views have cost so far */
+	const char *why[F_NODES]; /* the last time that this node was tried: why it stayed outside, */
+	double slower[F_NODES];   /* or by how much it would be slower, microseconds; for reports */
 	int size;
 	int again;         /* the set has changed since nodes were refused */
 	int products_stay; /* with the library */
@@ -127,11 +130,11 @@ static void load_operands(Ctx *c)
 	c->fail = NULL;
 }
 
-/* Microseconds of the set as one kernel; -1 when it cannot be one. */
-static double time_of_set(Grow *g)
+/* Microseconds of the set as one kernel; -1 and *why when it cannot be one. */
+static double time_of_set(Grow *g, const char **why)
 {
 	Ctx *c = g->c;
-	Known k = { { 0 }, -1 };
+	Known k = { { 0 }, -1, NULL };
 	int i, w;
 
 	for (i = 0; i < c->n_nodes; i++)
@@ -139,13 +142,20 @@ static double time_of_set(Grow *g)
 	for (i = 0; i < g->n_known; i++) {
 		for (w = 0; w < F_NODES / 64 && g->known[i].set[w] == k.set[w]; w++)
 			;
-		if (w == F_NODES / 64)
+		if (w == F_NODES / 64) {
+			*why = g->known[i].why;
 			return g->known[i].time;
+		}
 	}
 	f_results(c);
-	if (convex(c, &g->walk) && f_plan(c))
+	if (!convex(c, &g->walk))
+		k.why = "something outside would stand between it and the others";
+	else if (f_plan(c))
 		k.time = f_kernel_time(c);
+	else
+		k.why = c->fail ? c->fail : "it cannot be planned";
 	c->fail = NULL;
+	*why = k.why;
 	if (g->n_known < MOST_KNOWN)
 		g->known[g->n_known++] = k;
 	return k.time;
@@ -156,7 +166,8 @@ static void try_node(Grow *g, PmVal v)
 	Ctx *c = g->c;
 	int at = f_node(c, v);
 	Node *n = at < 0 ? NULL : &c->node[at];
-	double then, gain;
+	double then, gain = 0;
+	const char *why;
 
 	c->fail = NULL;
 	if (!n || !n->ok || n->in_set || (n->dot && g->products_stay) || n->tried == MOST_TRIES ||
@@ -165,7 +176,7 @@ static void try_node(Grow *g, PmVal v)
 	n->tried++;
 	n->tried_at = (uint8_t)g->size;
 	n->in_set = 1;
-	then = time_of_set(g);
+	then = time_of_set(g, &why);
 	if (then >= 0) {
 		gain = g->now + f_library_time(c, n) * 0.95 - then;
 		/* Views may cost a little: what stands behind them makes up for that, or the set is declined.
@@ -179,6 +190,8 @@ static void try_node(Grow *g, PmVal v)
 		}
 	}
 	n->in_set = 0;
+	g->why[at] = why;
+	g->slower[at] = -gain;
 }
 
 /* Everything that makes or reads a value of node i, and what reads the same values. */
@@ -290,6 +303,46 @@ static double from_seed(Grow *g, int at, PmStatus *why)
 	return before - then;
 }
 
+/* Which nodes a cluster has, and why its neighbours stayed outside. */
+static void report(const Grow *g, const PmStatus why)
+{
+	enum { REPORT = 16 << 10 };
+	Ctx *c = g->c;
+	PmText t;
+	int i;
+
+	if (why != PM_OK || !pm_report(NULL))
+		return;
+	t = pm_text(REPORT);
+	pm_text_add(&t, "cluster");
+	for (i = 0; i < c->n_nodes; i++)
+		if (c->node[i].in_set) {
+			pm_text_add(&t, " ");
+			pm_text_add(&t, pm_op(c->node[i].val));
+		}
+	pm_text_add(&t, "\n");
+	for (i = 0; i < c->n_nodes; i++) {
+		const Node *n = &c->node[i];
+
+		if (n->in_set || !n->tried)
+			continue;
+		pm_text_add(&t, "outside ");
+		pm_text_add(&t, pm_op(n->val));
+		pm_text_add(&t, ", node ");
+		pm_text_int(&t, n->order);
+		pm_text_add(&t, ": ");
+		if (g->why[i]) {
+			pm_text_add(&t, g->why[i]);
+		} else {
+			pm_text_add(&t, "with it the kernel would be slower than without it and a library "
+					"call, by ns ");
+			pm_text_int(&t, (int64_t)(g->slower[i] * 1000));
+		}
+		pm_text_add(&t, "\n");
+	}
+	pm_report(t.s ? t.s : "");
+}
+
 /* With products and without them: a product of our own may keep out what would make more of the rest. */
 PmStatus f_grow(PmRegion *r, PmVal seed)
 {
@@ -325,6 +378,7 @@ PmStatus f_grow(PmRegion *r, PmVal seed)
 			for (i = 0; i < c->n_nodes; i++)
 				c->node[i].in_set = i < n && with[i];
 	}
+	report(g, why);
 	if (why != PM_OK)
 		return why;
 	for (i = 0; i < c->n_nodes; i++)

@@ -204,7 +204,8 @@ static Ix form(Parse *p)
 
 static uint32_t dependences(Parse *p)
 {
-	static const char *const names[] = { " b", " m", " n", " k", "", "", "", "", " row", " chunk", " lane", " loop", " here" };
+	static const char *const names[] = { " b", " m",   " n",     " k",    "",      "",     "",
+					     "",   " row", " chunk", " lane", " loop", " here" };
 	uint32_t deps = 0, i;
 
 	for (i = 0; i < sizeof names / sizeof *names; i++)
@@ -378,7 +379,8 @@ static void plain_field(Parse *p, Stmt *s, char letter)
 		s->compute = (int8_t)dtype(p);
 		break;
 	case 'h':
-		s->part = real(p);
+		if (take(p, " part "))
+			s->part = real(p);
 		break;
 	case 'k':
 		how(p, s);
@@ -471,7 +473,7 @@ static void end_of_line(Parse *p)
 	if (!expect(p, "\n"))
 		return;
 	p->line++;
-	while (take(p, "\t"))
+	while (take(p, " "))
 		;
 }
 

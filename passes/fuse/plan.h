@@ -94,6 +94,13 @@ int f_library_launches(const Ctx *c, const Node *n);
 /* Results of the set that are used outside become the kernel's. */
 void f_results(Ctx *c);
 
+/* ---- report.c ---- */
+
+/* The operations of the set, one a line; what the kernel is estimated to take, of a plan that has been made.
+ */
+void f_report_operations(const Ctx *c, PmText *t);
+void f_report_estimate(const Ctx *c, PmText *t);
+
 /* ---- grow.c ---- */
 
 /* Grows a region from the node that makes `seed`, and replaces it by a kernel when that saves time; else

@@ -18,7 +18,7 @@ const char *nest_how(int kind, int how)
 	static const char *const start[] = { "none", "zero", "one", "lowest", "highest" };
 	static const char *const red[] = { "sum", "mean", "max", "min", "product", "average", "terms" };
 	static const char *const side[] = { "at_most", "at_least" };
-	static const char *const index[] = { "same", "nearest", "mirrored", "next",	 "vector",
+	static const char *const index[] = { "same",   "nearest",      "mirrored",  "next",    "vector",
 					     "resize", "resize_float", "from_zero", "none_yet" };
 	static const char *const loop[] = { "serial", "look", "found" };
 	static const char *const update[] = { "all", "lane", "bit" };
@@ -126,6 +126,27 @@ static void reference(PmText *t, Ref r)
 		add(t, r.kept ? "c" : "v", r.var);
 }
 
+/* A constant as pm_text_float() has it, without zeros at its end. */
+static void real(PmText *t, double x)
+{
+	char all[40];
+	PmText a = { all, 0, sizeof all, 0 };
+	uint32_t i, p, n;
+
+	pm_text_float(&a, x);
+	all[a.n] = 0;
+	for (p = 0; all[p] && all[p] != 'p'; p++)
+		;
+	for (n = p; all[p] && n && all[n - 1] == '0'; n--)
+		;
+	for (i = 0; i < a.n; i++) {
+		char one[2] = { all[i], 0 };
+
+		if (i < n || i >= p)
+			pm_text_add(t, one);
+	}
+}
+
 static void constants(PmText *t, const Stmt *s)
 {
 	int i;
@@ -134,7 +155,7 @@ static void constants(PmText *t, const Stmt *s)
 		return;
 	for (i = 0; i < s->n_num; i++) {
 		pm_text_add(t, i ? ", " : " {");
-		pm_text_float(t, s->num[i]);
+		real(t, s->num[i]);
 	}
 	pm_text_add(t, "}");
 }
@@ -208,7 +229,10 @@ static void plain_field(const Print *p, const Stmt *s, char letter)
 		pm_text_add(t, nest_dtype(s->compute));
 		break;
 	case 'h':
-		pm_text_float(t, s->part);
+		if (s->part == 1)
+			break;
+		pm_text_add(t, " part ");
+		real(t, s->part);
 		break;
 	case 'k':
 		pm_text_add(t, nest_how(s->kind, s->how));
@@ -285,7 +309,7 @@ static void field(const Print *p, const Stmt *s, char letter)
 static void indent(PmText *t, int depth)
 {
 	while (depth-- > 0)
-		pm_text_add(t, "\t");
+		pm_text_add(t, "  ");
 }
 
 static void block(const Print *p, const Block *b, int depth);
@@ -319,8 +343,10 @@ static void block(const Print *p, const Block *b, int depth)
 {
 	const Stmt *s;
 
+	/* What could have been kept and is not asked for does nothing. */
 	for (s = b->first; s; s = s->next)
-		statement(p, s, depth);
+		if (s->kind != ST_KEEP || s->flag)
+			statement(p, s, depth);
 }
 
 /* ---- which indices a nest has ---- */
@@ -357,7 +383,8 @@ static void use_block(const Index *ix, uint8_t *used, const Block *b)
 
 static void dependences(PmText *t, uint32_t deps)
 {
-	static const char *const names[] = { " b", " m", " n", " k", "", "", "", "", " row", " chunk", " lane", " loop", " here" };
+	static const char *const names[] = { " b", " m",   " n",     " k",    "",      "",     "",
+					     "",   " row", " chunk", " lane", " loop", " here" };
 	uint32_t i;
 
 	for (i = 0; i < sizeof names / sizeof *names; i++)

@@ -3,6 +3,7 @@
 #include "fuse.h"
 
 #include "cuda.h"
+#include "print.h"
 
 #include "round.cu.h"
 
@@ -279,6 +280,11 @@ static void section_text(Ctx *c, Section *s, int first, PmText *t)
 	f_finish(c);
 	if (c->fail)
 		return;
+	if (c->report) {
+		line(c->report, "section ", s - c->section, "");
+		line(c->report, " launch ", c->stage + c->apart, "\n");
+		nest_print(&c->nest, c->report);
+	}
 	line(t, "if (blockIdx.x < ", first + s->blocks, ") {\n");
 	line(t, "const int block = blockIdx.x - ", first, ";\n");
 	if (s->dot) {

@@ -333,6 +333,9 @@ $(TEST_AR): $(TEST_LIB)
 	@rm -f $@
 	$(call Q,AR)ar rcs $@ $^
 
+# Nests are tested apart from the pass.
+$(BUILD)/tests/unit/passes/test_fuse_nest: $(call obj,$(addprefix passes/fuse/,ix.c nest.c print.c parse.c walk.c cuda.c cuda_stmt.c))
+
 $(TESTS) $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_AR) $(LIB) $(RT)
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) $(PM_LDFLAGS) $(LDFLAGS) $(TEST_LDFLAGS) -o $@ $(filter-out $(RT) $(LIB),$^) $(RT_LINK) $(LIB) -lcmocka $(PM_LIBS)
@@ -443,7 +446,7 @@ conform: $(CLI) ## runs the ONNX node tests on ref and emu and writes docs/refer
 	$(BUILD)/passmith conform --doc docs/reference/conformance.md
 
 golden-update: all ## rewrites the expected parts of tests/golden; review the diff
-	@BUILD=$(BUILD) PM_GOLDEN_UPDATE=1 tests/run.sh golden agent/trajectory eval/field
+	@BUILD=$(BUILD) PM_GOLDEN_UPDATE=1 tests/run.sh golden agent/trajectory eval/field pass/fuse_stages
 
 docs/results/report.html: docs/results/h200_systems.json $(CLI)
 	$(CLI) report --times $< -o $@

@@ -4,11 +4,6 @@
 
 enum { HASH = 2 * F_OPS };
 
-int f_is(const char *a, const char *b)
-{
-	return pm_str_same(a, b);
-}
-
 void *f_alloc(Ctx *c, uint32_t bytes)
 {
 	void *p;
@@ -53,13 +48,6 @@ int64_t f_numel(const Op *o)
 	for (d = 0; d < o->rank; d++)
 		n *= o->dim[d];
 	return n;
-}
-
-int f_class(int dtype)
-{
-	if (dtype == PM_F64)
-		return PM_F64;
-	return dtype == PM_F32 || dtype == PM_F16 || dtype == PM_BF16 ? PM_F32 : PM_I64;
 }
 
 /* A new operation with type and shape of another one. */

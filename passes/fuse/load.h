@@ -108,8 +108,17 @@ int f_view(Ctx *c, Kind kind, int x);
 /* x with axis `axis` last, or back there from last. */
 int f_turned(Ctx *c, int x, int axis, int back);
 int64_t f_numel(const Op *o);
-int f_class(int dtype); /* what a type is in registers: PM_F32, PM_F64 or PM_I64 */
-int f_is(const char *a, const char *b);
+/* What a type is in registers: PM_F32, PM_F64 or PM_I64. */
+static inline int f_class(int dtype)
+{
+	if (dtype == PM_F64)
+		return PM_F64;
+	return dtype == PM_F32 || dtype == PM_F16 || dtype == PM_BF16 ? PM_F32 : PM_I64;
+}
+static inline int f_is(const char *a, const char *b)
+{
+	return pm_str_same(a, b);
+}
 /* Operators that are made of several operations; 1 when `name` is one of them (load_norm.c, load_move.c). */
 int f_load_norm(Ctx *c, Node *n, const char *name, int out);
 int f_load_move(Ctx *c, Node *n, const char *name, int out);

@@ -38,7 +38,7 @@ CLI_SRC  := $(filter-out cli/host/%,$(call below,cli,*.c))
 HOST_SRC := $(wildcard cli/host/*.c)
 PASS_SRC := $(wildcard passes/*.c passes/library/*/*.c)
 PASS_CU  := $(wildcard passes/common/*.cu passes/library/*/*.cu)
-# A pass of several files is a folder; its shared object has the folder's name.
+# A pass of several files is a folder, with folders in it; its shared object has the folder's name.
 PASS_DIR := $(filter-out common library,$(patsubst passes/%/,%,$(wildcard passes/*/)))
 DIR_CU   := $(wildcard $(PASS_DIR:%=passes/%/*.cu))
 KERNELS  := $(wildcard runtime/kernels/*/*.cu)
@@ -285,7 +285,7 @@ $(PASS_SO): $(BUILD)/passes/%.so: $(BUILD)/flags | $(GEN_H) $(PASS_INC)
 	@mkdir -p $(@D) $(dir $(call pass_dep,$@))
 	$(call Q,PASS)$(PASS_CC) $(PASS_WARN) -MMD -MP -MF $(call pass_dep,$@) -MT $@ -o $@ $(filter %/$*.c,$^)
 
-$(PASS_DIR:%=$(BUILD)/passes/%.so): $(BUILD)/passes/%.so: $(wildcard $(PASS_DIR:%=passes/%/*.[ch]) $(PASS_DIR:%=passes/%/*.def)) $(wildcard include/passmith/*.h) $(PASS_INC) $(BUILD)/flags | $(GEN_H)
+$(PASS_DIR:%=$(BUILD)/passes/%.so): $(BUILD)/passes/%.so: $(wildcard $(PASS_DIR:%=passes/%/*.[ch]) $(PASS_DIR:%=passes/%/*/*.[ch]) $(PASS_DIR:%=passes/%/*/*.def)) $(wildcard include/passmith/*.h) $(PASS_INC) $(BUILD)/flags | $(GEN_H)
 	@mkdir -p $(@D)
 	$(call Q,PASS)$(PASS_CC) -I $(GEN)/passes/$* $(PASS_WARN) -o $@ $(filter passes/$*/%.c,$^)
 
@@ -334,7 +334,7 @@ $(TEST_AR): $(TEST_LIB)
 	$(call Q,AR)ar rcs $@ $^
 
 # Nests are tested apart from the pass.
-$(BUILD)/tests/unit/passes/test_fuse_nest: $(call obj,$(addprefix passes/fuse/,ix.c nest.c print.c parse.c walk.c cuda.c cuda_stmt.c))
+$(BUILD)/tests/unit/passes/test_fuse_nest: $(call obj,$(addprefix passes/fuse/,index/ix.c loop/nest.c loop/print.c loop/parse.c cost/walk.c codegen/gen_value.c codegen/gen_stmt.c))
 
 $(TESTS) $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_AR) $(LIB) $(RT)
 	@mkdir -p $(@D)

@@ -5,7 +5,7 @@
  */
 #include "fuse.h"
 
-#include "cuda.h"
+#include "./codegen/gen.h"
 
 #include "front.cu.h"
 #include "front_float.cu.h"
@@ -48,9 +48,9 @@ static double piece_cycles(const Op *o, const Section *s, int half)
 static double time_of(const Ctx *c, const Section *s)
 {
 	const Target *g = f_target();
-	const Op *o = &c->op[s->dot];
+	const Op *o = &c->g->op[s->dot];
 	const Tile *t = &s->tile;
-	int half = f_is_half(c, &c->op[s->dot]), fit = g->is.sm_threads / s->block, i, most = 0;
+	int half = f_is_half(c, &c->g->op[s->dot]), fit = g->is.sm_threads / s->block, i, most = 0;
 	double m = (double)f_tile_rows(c, s), n = (double)f_tile_cols(c, s), size = half ? 2 : 4;
 	double blocks = (double)s->blocks, pieces = (double)f_over(s->extent, piece(half)), part[3], sum = 0;
 	double each = (double)f_over(s->blocks, g->is.sm_count), read;
@@ -74,8 +74,8 @@ static double time_of(const Ctx *c, const Section *s)
 /* Cuts K into about n slices; 0 when that many make no difference. */
 static int cut(const Ctx *c, Section *s, int64_t n)
 {
-	const Op *o = &c->op[s->dot];
-	int64_t k = o->par[3], one = piece(f_is_half(c, &c->op[s->dot])), slices;
+	const Op *o = &c->g->op[s->dot];
+	int64_t k = o->par[3], one = piece(f_is_half(c, &c->g->op[s->dot])), slices;
 
 	s->extent = f_over(f_over(k, n), one) * one;
 	slices = f_over(k, s->extent);
@@ -91,7 +91,7 @@ static void choose(const Ctx *c, Section *s, const Section *but)
 {
 	static const int8_t halves[][4] = { { 1, 4, 1, 2 }, { 2, 4, 1, 2 }, { 4, 2, 1, 2 }, { 2, 4, 2, 2 } };
 	static const int8_t floats[][4] = { { 1, 8, 2, 4 }, { 1, 8, 4, 4 } };
-	int half = f_is_half(c, &c->op[s->dot]), n = half ? 4 : 2, i;
+	int half = f_is_half(c, &c->g->op[s->dot]), n = half ? 4 : 2, i;
 	Section best = *s;
 	double least = 0;
 	int64_t k;
@@ -123,9 +123,9 @@ static int only_product(const Ctx *c)
 {
 	int i, dot = 0;
 
-	for (i = 0; i < c->n_nodes; i++)
-		if (c->node[i].in_set && c->node[i].dot)
-			dot = dot ? -1 : c->node[i].dot;
+	for (i = 0; i < c->g->n_nodes; i++)
+		if (c->g->node[i].in_set && c->g->node[i].dot)
+			dot = dot ? -1 : c->g->node[i].dot;
 	return dot;
 }
 
@@ -137,7 +137,7 @@ int f_front(Ctx *c)
 	s->dot = only_product(c);
 	if (s->dot < 0)
 		return f_fail(c, "there are two products") && 0;
-	if (c->op[s->dot].mode != FORM_CONV && f_is_long(c, &c->op[s->dot]))
+	if (c->g->op[s->dot].mode != FORM_CONV && f_is_long(c, &c->g->op[s->dot]))
 		return f_fail(c, "a product of floats this large is the library's") && 0;
 	f_clear(c, s);
 	if (!f_factors(c, s))
@@ -158,7 +158,7 @@ int f_front(Ctx *c)
 
 int64_t f_front_scratch(const Ctx *c)
 {
-	return c->apart ? 4 * c->front.split * f_numel(&c->op[c->front.dot]) : 0;
+	return c->apart ? 4 * c->front.split * f_numel(&c->g->op[c->front.dot]) : 0;
 }
 
 /* ---- text ---- */
@@ -166,7 +166,7 @@ int64_t f_front_scratch(const Ctx *c)
 void f_front_source(const Ctx *c, PmText *t)
 {
 	pm_text_add(t, front_cu);
-	pm_text_add(t, f_is_half(c, &c->op[c->front.dot]) ? front_half_cu : front_float_cu);
+	pm_text_add(t, f_is_half(c, &c->g->op[c->front.dot]) ? front_half_cu : front_float_cu);
 }
 
 static void number(PmText *t, const char *before, int64_t x)
@@ -178,7 +178,7 @@ static void number(PmText *t, const char *before, int64_t x)
 /* "Across<64, 256, 8, false, 768>": how b is read. */
 static void reader(Ctx *c, const Section *s, PmText *t, int half, int vec)
 {
-	const Op *o = &c->op[s->dot];
+	const Op *o = &c->g->op[s->dot];
 	int i;
 
 	pm_text_add(t, o->mode == FORM_CONV ? half ? "Patches<" : "FloatPatches<"
@@ -205,11 +205,11 @@ static void reader(Ctx *c, const Section *s, PmText *t, int half, int vec)
 static void call(Ctx *c, const Section *s, PmText *t, int wide)
 {
 	const Tile *l = &s->tile;
-	int half = f_is_half(c, &c->op[s->dot]);
+	int half = f_is_half(c, &c->g->op[s->dot]);
 
 	if (half) {
 		pm_text_add(t, "front_half<");
-		pm_text_add(t, f_ctype(c->op[c->op[s->dot].in[0]].dtype));
+		pm_text_add(t, f_ctype(c->g->op[c->g->op[s->dot].in[0]].dtype));
 		number(t, ", ", wide ? 2 : 1);
 		number(t, ", ", l->warps);
 		number(t, ", ", l->wn);
@@ -223,7 +223,7 @@ static void call(Ctx *c, const Section *s, PmText *t, int wide)
 	number(t, ", ", s->a.by_row);
 	pm_text_add(t, ", ");
 	reader(c, s, t, half, wide ? s->b.vec : 1);
-	number(t, ", ", c->op[s->dot].par[2]);
+	number(t, ", ", c->g->op[s->dot].par[2]);
 	pm_text_add(t, s->swapped ? ", true" : ", false");
 	number(t, ">(a, b, n0, ", f_tile_rows(c, s));
 	number(t, " - m0, ", f_tile_cols(c, s));
@@ -233,15 +233,15 @@ static void call(Ctx *c, const Section *s, PmText *t, int wide)
 void f_front_text(Ctx *c, PmText *t)
 {
 	Section *s = &c->front;
-	const Op *o = &c->op[s->dot];
+	const Op *o = &c->g->op[s->dot];
 	int64_t tiles;
 
 	f_clear(c, s);
 	if (!f_factors(c, s))
 		return;
-	pm_text_add(t, f_is_half(c, &c->op[s->dot]) ? "__shared__ __align__(16) unsigned shared["
-						    : "__shared__ __align__(16) float shared[");
-	number(t, "", shared(s, f_is_half(c, &c->op[s->dot])));
+	pm_text_add(t, f_is_half(c, &c->g->op[s->dot]) ? "__shared__ __align__(16) unsigned shared["
+						       : "__shared__ __align__(16) float shared[");
+	number(t, "", shared(s, f_is_half(c, &c->g->op[s->dot])));
 	pm_text_add(t, "];\nconst int block = blockIdx.x;\n");
 	tiles = f_tile_places(c, s, t);
 	number(t, " % ", o->par[0]);
@@ -264,7 +264,7 @@ void f_front_text(Ctx *c, PmText *t)
 
 int f_eval_parts(Ctx *c, int op, const Ix *co)
 {
-	const Op *o = &c->op[op];
+	const Op *o = &c->g->op[op];
 	Ix at = ix_flat(c->ix, co, o->dim, o->rank), base;
 	int64_t step;
 	int var;

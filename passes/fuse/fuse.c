@@ -10,6 +10,24 @@ static int know_target(void)
 	return !f_target_read();
 }
 
+Ctx *f_new(void)
+{
+	Ctx *c = pm_alloc(sizeof *c);
+
+	if (!c)
+		return NULL;
+	c->g = pm_alloc(sizeof *c->g);
+	c->ix = pm_alloc(sizeof *c->ix);
+	c->memo = pm_alloc(F_SEEN * sizeof *c->memo);
+	c->row_memo = pm_alloc(F_SEEN * sizeof *c->row_memo);
+	c->seen = pm_alloc(F_SEEN * sizeof *c->seen);
+	c->nest.var = pm_alloc(F_VARS * sizeof *c->nest.var);
+	c->nest.ix = c->ix;
+	if (!c->g || !c->ix || !c->memo || !c->row_memo || !c->seen || !c->nest.var)
+		return NULL;
+	return f_graph_new(c->g, &c->fail) && ix_new(c->ix, &c->fail) ? c : NULL;
+}
+
 static PmStatus region(PmRegion *r, PmVal seed)
 {
 	if (!know_target())
@@ -23,16 +41,16 @@ static int load(Ctx *c, const PmMatch *m)
 	uint32_t i;
 
 	for (i = 0; i < m->node.n; i++) {
-		int at = f_node(c, m->node.v[i]);
+		int at = f_node(c->g, m->node.v[i]);
 
-		if (at < 0 || !c->node[at].ok)
+		if (at < 0 || !c->g->node[at].ok)
 			return 0;
-		c->node[at].in_set = 1;
+		c->g->node[at].in_set = 1;
 	}
 	if (m->out.n > F_ARGS)
 		return 0;
 	for (i = 0; i < m->out.n; i++)
-		c->arg_out[i] = f_value(c, m->out.v[i]);
+		c->arg_out[i] = f_value(c->g, m->out.v[i]);
 	c->n_arg_out = (int)m->out.n;
 	return !c->fail;
 }
@@ -145,7 +163,7 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 		pm_report(report.s ? report.s : "");
 	c->report = NULL;
 	for (i = 0; i < k.n_in; i++)
-		in[i] = c->op[k.in[i]].val;
+		in[i] = c->g->op[k.in[i]].val;
 	describe(&k, &first);
 	first.spec.in = (PmVals){ in, (uint32_t)k.n_in };
 	first.spec.outs = m->out;

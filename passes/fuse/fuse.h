@@ -35,20 +35,14 @@
 #ifndef PASSES_FUSE_H
 #define PASSES_FUSE_H
 
-#include "eval.h"
-#include "plan.h"
-#include "target.h"
+#include "./cost/target.h"
+#include "./emit/eval.h"
+#include "./schedule/plan.h"
 
 typedef struct Ctx {
 	const char *fail; /* why this cannot be done; NULL so far */
 
-	/* the graph */
-	Op *op;
-	int n_ops;
-	Node *node;
-	int n_nodes;
-	uint16_t *op_of; /* by hash of a handle: 1 + op */
-
+	Graph *g;
 	Index *ix; /* indices of the section that is built */
 
 	/* the section that is written */
@@ -86,12 +80,9 @@ typedef struct Ctx {
 	int n_sections;
 
 	PmText *report; /* where nests are added for whoever asks; NULL: nobody does */
-	char *pool;
-	uint32_t pool_n, pool_cap;
 } Ctx;
 
-/* Memory that lives as long as the callback; NULL, and c->fail, when there is no more. */
-void *f_alloc(Ctx *c, uint32_t bytes);
+/* An empty one, and its memory; NULL when there is none. */
 Ctx *f_new(void);
 
 /* What an index that is the same for all elements of a row may depend on. */

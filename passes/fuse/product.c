@@ -2,7 +2,7 @@
 /* product.c - the text of a product's section: its tile by product.cu, then elements or rows behind it. */
 #include "fuse.h"
 
-#include "cuda.h"
+#include "./codegen/gen.h"
 
 #include "product.cu.h"
 
@@ -13,17 +13,17 @@ const char *f_product_source(void)
 
 int f_is_half(const Ctx *c, const Op *product)
 {
-	return c->op[product->in[0]].dtype != PM_F32;
+	return c->g->op[product->in[0]].dtype != PM_F32;
 }
 
 int64_t f_tile_rows(const Ctx *c, const Section *s)
 {
-	return c->op[s->dot].par[s->swapped ? 2 : 1];
+	return c->g->op[s->dot].par[s->swapped ? 2 : 1];
 }
 
 int64_t f_tile_cols(const Ctx *c, const Section *s)
 {
-	return c->op[s->dot].par[s->swapped ? 1 : 2];
+	return c->g->op[s->dot].par[s->swapped ? 1 : 2];
 }
 
 static void number(PmText *t, const char *before, int64_t x)
@@ -49,8 +49,8 @@ static void base(Ctx *c, PmText *t, const Factor *f, const char *row, int64_t by
 static void call(Ctx *c, const Section *s, PmText *t, int wide)
 {
 	const Tile *l = &s->tile;
-	const Op *o = &c->op[s->dot];
-	int dtype = c->op[o->in[0]].dtype, half = f_is_half(c, o);
+	const Op *o = &c->g->op[s->dot];
+	int dtype = c->g->op[o->in[0]].dtype, half = f_is_half(c, o);
 	int va = wide ? s->a.vec : 1, vb = wide ? s->b.vec : 1;
 
 	if (!s->b.along_k && vb > l->ni)
@@ -83,7 +83,7 @@ static void call(Ctx *c, const Section *s, PmText *t, int wide)
 
 void f_product_pointers(Ctx *c, const Section *s, PmText *t)
 {
-	int dtype = c->op[c->op[s->dot].in[0]].dtype;
+	int dtype = c->g->op[c->g->op[s->dot].in[0]].dtype;
 
 	pm_text_add(t, "const ");
 	pm_text_add(t, f_ctype(dtype));
@@ -123,7 +123,7 @@ static void elements_text(Ctx *c, const Section *s, PmText *t)
 static void rows_text(Ctx *c, const Section *s, PmText *t)
 {
 	const Gen g = { &c->nest, t };
-	int64_t m = c->op[s->dot].par[1];
+	int64_t m = c->g->op[s->dot].par[1];
 
 	number(t, "const int lane = threadIdx.x % ", s->group);
 	number(t, ", ls = threadIdx.x / ", s->group);

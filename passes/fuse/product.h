@@ -3,8 +3,10 @@
 #ifndef PASSES_FUSE_PRODUCT_H
 #define PASSES_FUSE_PRODUCT_H
 
-#include "ix.h"
-#include "load.h"
+#include "./index/ix.h"
+#include "./lower/load.h"
+
+typedef struct Ctx Ctx; /* fuse.h */
 
 /* Whether its factors are of a half type. */
 int f_is_half(const Ctx *c, const Op *product);
@@ -34,8 +36,6 @@ typedef struct Tile {
 } Tile;
 
 typedef struct Section Section; /* plan.h */
-
-enum { DOT_B = 1, DOT_M = 2, DOT_N = 4, DOT_K = 8 }; /* what an index of a factor depends on */
 
 /* The coordinates of a product (which: 0) and of its factors (1, 2) for places in the matrices. */
 void f_dot_coords(Ctx *c, const Op *o, int which, Ix b, Ix m, Ix n, Ix k, Ix *co);

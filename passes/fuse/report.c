@@ -3,7 +3,7 @@
  * nodes became, and what they are estimated to take. The nests are added where they are chosen (source.c). */
 #include "fuse.h"
 
-#include "print.h"
+#include "./loop/print.h"
 
 static const char *kind_name(const Op *o)
 {
@@ -47,7 +47,7 @@ static void number(PmText *t, const char *before, int64_t x)
 /* "%7 float16[2,64] = reduce sum axes 1 of %4 for LayerNormalization" */
 static void operation(const Ctx *c, int op, PmText *t)
 {
-	const Op *o = &c->op[op];
+	const Op *o = &c->g->op[op];
 	int k;
 
 	number(t, "  %", op);
@@ -86,7 +86,7 @@ static void operation(const Ctx *c, int op, PmText *t)
 /* Marks what op is computed from. */
 static void mark(const Ctx *c, int op, uint8_t *seen)
 {
-	const Op *o = &c->op[op];
+	const Op *o = &c->g->op[op];
 	int k;
 
 	if (seen[op])
@@ -105,7 +105,7 @@ void f_report_operations(const Ctx *c, PmText *t)
 	for (i = 0; i < c->n_arg_out; i++)
 		mark(c, c->arg_out[i], seen);
 	pm_text_add(t, "operations\n");
-	for (i = 0; i < c->n_ops; i++)
+	for (i = 0; i < c->g->n_ops; i++)
 		if (seen[i])
 			operation(c, i, t);
 }
@@ -115,8 +115,8 @@ void f_report_estimate(const Ctx *c, PmText *t)
 	double before = 0;
 	int i;
 
-	for (i = 0; i < c->n_nodes; i++)
-		before += c->node[i].in_set ? f_library_time(c, &c->node[i]) : 0;
+	for (i = 0; i < c->g->n_nodes; i++)
+		before += c->g->node[i].in_set ? f_library_time(c, &c->g->node[i]) : 0;
 	number(t, "estimate ", (int64_t)(f_kernel_time(c) * 1000));
 	number(t, " ns, of library calls ", (int64_t)(before * 1000));
 	pm_text_add(t, " ns\n");

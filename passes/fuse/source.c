@@ -2,8 +2,8 @@
 /* source.c - the text of a kernel: what every one begins with, and its sections one after another. */
 #include "fuse.h"
 
-#include "cuda.h"
-#include "print.h"
+#include "./codegen/gen.h"
+#include "./loop/print.h"
 
 #include "round.cu.h"
 
@@ -178,12 +178,12 @@ static void parameters(Ctx *c, PmText *t)
 
 	for (i = 0; i < c->n_arg_in; i++) {
 		pm_text_add(t, i ? ", const " : "const ");
-		pm_text_add(t, f_ctype(c->op[c->arg_in[i]].dtype));
+		pm_text_add(t, f_ctype(c->g->op[c->arg_in[i]].dtype));
 		line(t, " *__restrict__ p", i, "");
 	}
 	for (i = 0; i < c->n_arg_out; i++) {
 		pm_text_add(t, c->n_arg_in + i ? ", " : "");
-		pm_text_add(t, f_ctype(c->op[c->arg_out[i]].dtype));
+		pm_text_add(t, f_ctype(c->g->op[c->arg_out[i]].dtype));
 		line(t, " *__restrict__ q", i, "");
 	}
 	if (c->apart)

@@ -36,10 +36,10 @@ tools/check/files.sh '*.c' '*.h' '*.cu' '*.cuh' |
 		}
 		return 0
 	}
-	# The path without "..".
+	# The path without ".." and ".".
 	function plain(path)
 	{
-		while (sub(/[^\/.]+\/\.\.\//, "", path))
+		while (sub(/[^\/.]+\/\.\.\//, "", path) || sub(/\/\.\//, "/", path))
 			;
 		return path
 	}
@@ -107,7 +107,7 @@ tools/check/files.sh '*.c' '*.h' '*.cu' '*.cuh' |
 			}
 		if (!quoted || index(header, "/") == 0) # of the system, or generated beside the file
 			next
-		if (header ~ /^\.\.\//) {
+		if (header ~ /^\.\.?\//) {
 			path = file
 			sub(/[^\/]*$/, "", path)
 			header = plain(path header)

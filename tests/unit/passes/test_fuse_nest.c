@@ -5,9 +5,9 @@
 #define PM_SEVERAL_FILES
 #include "base/core/str.h"
 #include "base/sys/io.h"
-#include "passes/fuse/cuda.h"
-#include "passes/fuse/print.h"
-#include "passes/fuse/walk.h"
+#include "passes/fuse/codegen/gen.h"
+#include "passes/fuse/cost/walk.h"
+#include "passes/fuse/loop/print.h"
 #include "tests/lib/need.h"
 
 #include <setjmp.h>

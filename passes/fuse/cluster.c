@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cluster.c - which nodes to take together: from a seed, every neighbour that makes the whole faster. */
+#include "fuse.h"
+
+static const double MOST_OWED_US = 0.7, /* microseconds that views may cost before something pays for them */
+	LEAST_SAVED_SHARE = 0.12;       /* of its time, which a product of our own has to save */
+
+enum { LOOKED = 512 /* nodes that one question about order may visit */, MOST_TRIES = 4, MOST_KNOWN = 256 };
+
+/* Whether the node whose first result this is is in the set. */
+static int in_set(const Ctx *c, PmVal first)
+{
+	int op = f_known(c->g, first);
+
+	return op >= 0 && f_computed(c, &c->g->op[op]);
+}
+
+void f_results(Ctx *c)
+{
+	int i, k, u, at;
+
+	c->n_arg_out = 0;
+	for (i = 0; i < c->g->n_nodes && !c->fail; i++) {
+		const Node *n = &c->g->node[i];
+
+		for (k = at = 0; n->in_set && k < n->n_out; k++) {
+			int outside = n->n_user[k] == 0xff;
+
+			for (u = 0; !outside && u < n->n_user[k]; u++)
+				outside = !in_set(c, n->user[at + u]);
+			at += n->n_user[k] == 0xff ? 0 : n->n_user[k];
+			if (!outside)
+				continue;
+			if (c->n_arg_out == F_ARGS)
+				f_fail(c, "it has too many results");
+			else
+				c->arg_out[c->n_arg_out++] = n->out[k];
+		}
+	}
+}
+
+/* ---- order ---- */
+
+typedef struct Walk {
+	PmVal todo[LOOKED];
+	uint32_t seen[LOOKED];
+	int n, n_seen;
+} Walk;
+
+/* 0 when there are too many to look at. */
+static int visit(Walk *w, PmVal first)
+{
+	int i;
+
+	for (i = 0; i < w->n_seen; i++)
+		if (w->seen[i] == first.id)
+			return 1;
+	if (w->n == LOOKED || w->n_seen == LOOKED)
+		return 0;
+	w->seen[w->n_seen++] = first.id;
+	w->todo[w->n++] = first;
+	return 1;
+}
+
+/* Whether no operand from outside depends on a node of the set. */
+static int convex(Ctx *c, Walk *w)
+{
+	int64_t first = INT64_MAX;
+	uint32_t k;
+	int i;
+
+	w->n = w->n_seen = 0;
+	for (i = 0; i < c->g->n_nodes; i++)
+		if (c->g->node[i].in_set && c->g->node[i].order < first)
+			first = c->g->node[i].order;
+	for (i = 0; i < c->g->n_nodes; i++)
+		for (k = 0; c->g->node[i].in_set && k < c->g->node[i].n_in; k++) {
+			PmVal def = c->g->node[i].in[k] < 0 ? (PmVal){ 0 }
+							    : pm_out(c->g->op[c->g->node[i].in[k]].val, 0);
+
+			if (def.id && !in_set(c, def) && pm_order(def) > first && !visit(w, def))
+				return 0;
+		}
+	while (w->n) {
+		PmVal v = w->todo[--w->n];
+
+		for (k = 0; k < pm_n_in(v); k++) {
+			PmVal def = pm_out(pm_in(v, k), 0);
+
+			if (!def.id || pm_order(def) < first)
+				continue;
+			if (in_set(c, def) || !visit(w, def))
+				return 0;
+		}
+	}
+	return 1;
+}
+
+/* ---- growing ---- */
+
+/* A set, and what it takes; the same sets are met again without the products. */
+typedef struct Known {
+	uint64_t set[F_NODES / 64];
+	double time;     /* microseconds; -1: it cannot be one kernel */
+	const char *why; /* it cannot */
+} Known;
+
+typedef struct Grow {
+	Ctx *c;
+	Known known[MOST_KNOWN];
+	int n_known;
+	Walk walk;
+	double now;               /* the kernel's time */
+	double debt;              /* what views have cost so far */
+	const char *why[F_NODES]; /* the last time that this node was tried: why it stayed outside, */
+	double slower[F_NODES];   /* or by how much it would be slower, microseconds; for reports */
+	int size;
+	int again;         /* the set has changed since nodes were refused */
+	int products_stay; /* with the library */
+} Grow;
+
+/* The nodes that make the kernel's operands, so that the estimate knows which are views. */
+static void load_operands(Ctx *c)
+{
+	int i;
+
+	for (i = 0; i < c->n_arg_in; i++)
+		if (pm_out(c->g->op[c->arg_in[i]].val, 0).id)
+			f_node(c->g, c->g->op[c->arg_in[i]].val);
+	c->fail = NULL;
+}
+
+/* Microseconds of the set as one kernel; -1 and *why when it cannot be one. */
+static double time_of_set(Grow *g, const char **why)
+{
+	Ctx *c = g->c;
+	Known k = { { 0 }, -1, NULL };
+	int i, w;
+
+	for (i = 0; i < c->g->n_nodes; i++)
+		k.set[i / 64] |= (uint64_t)c->g->node[i].in_set << i % 64;
+	for (i = 0; i < g->n_known; i++) {
+		for (w = 0; w < F_NODES / 64 && g->known[i].set[w] == k.set[w]; w++)
+			;
+		if (w == F_NODES / 64) {
+			*why = g->known[i].why;
+			return g->known[i].time;
+		}
+	}
+	f_results(c);
+	if (!convex(c, &g->walk))
+		k.why = "something outside would stand between it and the others";
+	else if (f_plan(c))
+		k.time = f_kernel_time(c);
+	else
+		k.why = c->fail ? c->fail : "it cannot be planned";
+	c->fail = NULL;
+	*why = k.why;
+	if (g->n_known < MOST_KNOWN)
+		g->known[g->n_known++] = k;
+	return k.time;
+}
+
+static void try_node(Grow *g, PmVal v)
+{
+	Ctx *c = g->c;
+	int at = f_node(c->g, v);
+	Node *n = at < 0 ? NULL : &c->g->node[at];
+	double then, gain = 0;
+	const char *why;
+
+	c->fail = NULL;
+	if (!n || !n->ok || n->in_set || (n->dot && g->products_stay) || n->tried == MOST_TRIES ||
+	    n->tried_at == g->size || g->size == F_SET)
+		return;
+	n->tried++;
+	n->tried_at = (uint8_t)g->size;
+	n->in_set = 1;
+	then = time_of_set(g, &why);
+	if (then >= 0) {
+		gain = g->now + f_library_time(c, n) * 0.95 - then;
+		/* Views may cost a little: what stands behind them makes up for that, or the set is declined.
+		 */
+		if (gain >= -0.05 || (!n->launches && g->debt - gain <= MOST_OWED_US)) {
+			g->debt -= gain < 0 ? gain : 0;
+			g->now = then;
+			g->size++;
+			g->again = 1;
+			return;
+		}
+	}
+	n->in_set = 0;
+	g->why[at] = why;
+	g->slower[at] = -gain;
+}
+
+/* Everything that makes or reads a value of node i, and what reads the same values. */
+static void neighbours(Grow *g, int i, int siblings)
+{
+	Ctx *c = g->c;
+	uint32_t u, uses;
+	int k, at = 0;
+
+	for (k = 0; k < c->g->node[i].n_in; k++) {
+		int op = c->g->node[i].in[k];
+		PmVal v = op < 0 ? (PmVal){ 0 } : c->g->op[op].val;
+
+		if (!v.id || pm_is_const(v))
+			continue;
+		if (pm_out(v, 0).id)
+			try_node(g, v);
+		uses = siblings ? pm_n_uses(v) : 0;
+		for (u = 0; u < uses && uses < 12; u++)
+			try_node(g, pm_user(v, u));
+	}
+	for (k = 0; k < c->g->node[i].n_out; k++) {
+		int users = c->g->node[i].n_user[k] == 0xff ? 0 : c->g->node[i].n_user[k];
+
+		for (u = 0; u < (uint32_t)users; u++)
+			try_node(g, c->g->node[i].user[at + (int)u]);
+		at += users;
+	}
+}
+
+static double alone(const Ctx *c, int *launches)
+{
+	double sum = 0;
+	int i;
+
+	*launches = 0;
+	for (i = 0; i < c->g->n_nodes; i++)
+		if (c->g->node[i].in_set) {
+			sum += f_library_time(c, &c->g->node[i]);
+			*launches += f_library_launches(c, &c->g->node[i]);
+		}
+	return sum;
+}
+
+int f_has_product(const Ctx *c)
+{
+	int i;
+
+	for (i = 0; i < c->g->n_nodes; i++)
+		if (c->g->node[i].in_set && c->g->node[i].dot)
+			return 1;
+	return 0;
+}
+
+static PmStatus not_faster(double before, double then)
+{
+	PmText t = pm_text(128);
+
+	pm_text_add(&t, "one kernel would not be faster: an estimate of ");
+	pm_text_int(&t, (int64_t)(then * 1000));
+	pm_text_add(&t, " ns for ");
+	pm_text_int(&t, (int64_t)(before * 1000));
+	return pm_host_->decline(t.full ? "one kernel would not be faster" : t.s);
+}
+
+/* Grows the set from node `at`; microseconds that it saves, or why it does not. */
+static double from_seed(Grow *g, int at, PmStatus *why)
+{
+	Ctx *c = g->c;
+	int i, siblings, launches;
+	double before, then;
+
+	for (i = 0; i < c->g->n_nodes; i++)
+		c->g->node[i].in_set = c->g->node[i].tried = c->g->node[i].tried_at = 0;
+	c->g->node[at].in_set = 1;
+	g->size = 1;
+	g->debt = 0;
+	f_results(c);
+	*why = PM_DECLINED;
+	if (!f_plan(c)) {
+		*why = pm_host_->decline(c->fail ? c->fail : "it cannot be planned");
+		return -1;
+	}
+	g->now = f_kernel_time(c);
+	for (siblings = 0; siblings < 2; siblings++)
+		do {
+			g->again = 0;
+			for (i = 0; i < c->g->n_nodes; i++)
+				if (c->g->node[i].in_set)
+					neighbours(g, i, siblings);
+		} while (g->again);
+	before = alone(c, &launches);
+	if (launches < 2 && !f_has_product(c)) {
+		*why = pm_host_->decline("");
+		return -1;
+	}
+	f_results(c);
+	if (!f_plan(c)) {
+		*why = pm_host_->decline(c->fail ? c->fail : "it cannot be planned");
+		return -1;
+	}
+	load_operands(c);
+	then = f_kernel_time(c) + f_copies(c);
+	if (then * (f_has_product(c) ? 1.15 : 1.05) > before) {
+		*why = not_faster(before, then);
+		return -1;
+	}
+	*why = PM_OK;
+	return before - then;
+}
+
+/* Which nodes a cluster has, and why its neighbours stayed outside. */
+static void report(const Grow *g, const PmStatus why)
+{
+	enum { REPORT = 16 << 10 };
+	Ctx *c = g->c;
+	PmText t;
+	int i;
+
+	if (why != PM_OK || !pm_report(NULL))
+		return;
+	t = pm_text(REPORT);
+	pm_text_add(&t, "cluster");
+	for (i = 0; i < c->g->n_nodes; i++)
+		if (c->g->node[i].in_set) {
+			pm_text_add(&t, " ");
+			pm_text_add(&t, pm_op(c->g->node[i].val));
+		}
+	pm_text_add(&t, "\n");
+	for (i = 0; i < c->g->n_nodes; i++) {
+		const Node *n = &c->g->node[i];
+
+		if (n->in_set || !n->tried)
+			continue;
+		pm_text_add(&t, "outside ");
+		pm_text_add(&t, pm_op(n->val));
+		pm_text_add(&t, ", node ");
+		pm_text_int(&t, n->order);
+		pm_text_add(&t, ": ");
+		if (g->why[i]) {
+			pm_text_add(&t, g->why[i]);
+		} else {
+			pm_text_add(&t, "with it the kernel would be slower than without it and a library "
+					"call, by ns ");
+			pm_text_int(&t, (int64_t)(g->slower[i] * 1000));
+		}
+		pm_text_add(&t, "\n");
+	}
+	pm_report(t.s ? t.s : "");
+}
+
+/* With products and without them: a product of our own may keep out what would make more of the rest. */
+PmStatus f_grow(PmRegion *r, PmVal seed)
+{
+	uint8_t with[F_NODES];
+	double saved, more, margin;
+	PmStatus why, other;
+	Grow *g;
+	Ctx *c;
+	int at, i, n, products;
+
+	if (!pm_n_in(seed))
+		return pm_host_->decline("");
+	g = pm_alloc(sizeof *g);
+	c = f_new();
+	if (!g || !c)
+		return pm_host_->decline("there is no memory");
+	g->c = c;
+	at = f_node(c->g, seed);
+	if (at < 0 || !c->g->node[at].ok)
+		return pm_host_->decline("");
+	saved = from_seed(g, at, &why);
+	products = f_has_product(c);
+	margin = LEAST_SAVED_SHARE * g->now;
+	n = c->g->n_nodes;
+	for (i = 0; i < n; i++)
+		with[i] = c->g->node[i].in_set;
+	if (products && !c->g->node[at].dot) {
+		g->products_stay = 1;
+		more = from_seed(g, at, &other);
+		if (other == PM_OK && more > saved - margin)
+			why = other;
+		else
+			for (i = 0; i < c->g->n_nodes; i++)
+				c->g->node[i].in_set = i < n && with[i];
+	}
+	report(g, why);
+	if (why != PM_OK)
+		return why;
+	for (i = 0; i < c->g->n_nodes; i++)
+		if (c->g->node[i].in_set)
+			pm_region_add(r, c->g->node[i].val);
+	return PM_OK;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cost.c - microseconds on the target, as replays of a CUDA graph count them. Only differences matter. */
+#include "../fuse.h"
+
+static double bytes_of(const Op *o)
+{
+	return (double)f_numel(o) * pm_dtype_bytes(o->dtype);
+}
+
+/* Begins with `more` at few operations, and takes it all at many. */
+static double ramp(const Target *t, double more, double flops)
+{
+	return more * flops / (flops + t->library_ramp_flops);
+}
+
+/* What the library takes for a product. */
+static double product(const Ctx *c, const Op *o)
+{
+	const Target *t = f_target();
+	const Op *a = &c->g->op[o->in[0]], *b = &c->g->op[o->in[1]];
+	double bytes = bytes_of(a) + bytes_of(b) + (double)f_numel(o) * pm_dtype_bytes(a->dtype);
+	double flops = 2.0 * (double)o->par[0] * (double)o->par[1] * (double)o->par[2] * (double)o->par[3];
+
+	double k = (double)o->par[3], moved = bytes / t->copy_bytes_per_us;
+
+	if (a->dtype == PM_F32)
+		return t->library_f32_us + ramp(t, t->library_f32_ramp_us, flops) +
+		       k * t->library_f32_term_us + flops / t->library_f32_flops_per_us + moved;
+	if (o->mode == FORM_CONV)
+		return t->library_conv_us + ramp(t, t->library_conv_ramp_us, flops) +
+		       k * t->library_conv_term_us + flops / t->library_conv_flops_per_us + moved;
+	if (o->mode == FORM_IMAGE)
+		return t->library_image_us + k * t->library_image_term_us +
+		       flops / t->library_image_flops_per_us + moved;
+	/* Results of half types whose rows do not begin at 16 bytes take its slowest kernels. */
+	return t->library_half_us + k * t->library_half_term_us +
+	       flops / (o->par[2] & 7 ? t->library_half_odd_flops_per_us : t->library_half_flops_per_us) +
+	       moved;
+}
+
+/* A launch that reads and writes so many bytes. */
+static double moving(double bytes)
+{
+	return f_target()->launch_us + bytes / f_target()->copy_bytes_per_us;
+}
+
+/* A view that the graph hands out is copied, since its readers expect elements in order. */
+static int is_copied_out(const Op *o)
+{
+	return (o->kind == OP_TRANSPOSE || o->kind == OP_SLICE || o->kind == OP_EXPAND) &&
+	       pm_is_output(o->val);
+}
+
+static double copied_out(const Ctx *c, const Node *n)
+{
+	double sum = 0;
+	int k;
+
+	for (k = 0; k < n->n_out; k++)
+		if (is_copied_out(&c->g->op[n->out[k]]))
+			sum += moving(2 * bytes_of(&c->g->op[n->out[k]]));
+	return sum;
+}
+
+int f_library_launches(const Ctx *c, const Node *n)
+{
+	const Op *o = &c->g->op[n->out[0]];
+	int k, sum = n->launches;
+
+	/* One place that is known is a view. Growing takes it for a launch, or it would stop there. */
+	if (o->kind == OP_GATHER && c->g->op[o->in[1]].kind == OP_NUM)
+		return 0;
+	for (k = 0; k < n->n_out && !n->launches; k++)
+		sum += is_copied_out(&c->g->op[n->out[k]]);
+	return sum;
+}
+
+/* The library's norms and softmaxes give a row to one block, or 32 columns to one: what they wait for memory
+ * where that leaves the GPU idle. Its plain reductions are split. */
+static double long_rows(const Ctx *c, const Node *n)
+{
+	enum { BLOCK = 1024 };
+	const Target *t = f_target();
+	double wait = 0;
+	int i;
+
+	if (c->g->op[n->out[0]].kind != OP_EW)
+		return 0;
+	for (i = 0; i < c->g->n_ops; i++) {
+		const Op *o = &c->g->op[i], *x = o->kind == OP_REDUCE ? &c->g->op[o->in[0]] : o;
+		int vec = 16 / (int)pm_dtype_bytes(o->dtype), along = o->axis >> (o->rank - 1) & 1;
+		double rows = (double)f_numel(o), len = (double)f_numel(x) / rows,
+		       blocks = along ? rows : rows / 32;
+
+		if (x == o || o->node < 0 || &c->g->node[o->node] != n || blocks * BLOCK > (double)t->full)
+			continue;
+		/* Reductions, and as many turns again for the results. */
+		wait += (along ? len / (vec * BLOCK) : len / (BLOCK / 128)) * t->row_turn_us *
+			(wait > 0 ? 1 : 2);
+	}
+	return wait;
+}
+
+double f_library_time(const Ctx *c, const Node *n)
+{
+	const Target *t = f_target();
+	double bytes = 0;
+	int k;
+
+	if (!n->launches)
+		return copied_out(c, n);
+	if (n->dot)
+		return product(c, &c->g->op[n->dot]);
+	for (k = 0; k < n->n_in; k++)
+		if (n->in[k] >= 0)
+			bytes += bytes_of(&c->g->op[n->in[k]]);
+	for (k = 0; k < n->n_out; k++)
+		bytes += bytes_of(&c->g->op[n->out[k]]);
+	if (c->g->op[n->out[0]].kind == OP_SCATTER)
+		return t->launch_us +
+		       (c->g->op[n->out[0]].mode & SCATTER_LAST ? t->scatter_replace_us : t->scatter_us) +
+		       bytes / t->copy_bytes_per_us;
+	if (c->g->op[n->out[0]].kind >= OP_GATHER && c->g->op[n->out[0]].kind <= OP_GATHER_ND)
+		bytes = 2 * bytes_of(&c->g->op[n->out[0]]);
+	return moving(bytes) + long_rows(c, n);
+}
+
+/* Operands that are views of other values have to be copied for a kernel. */
+double f_copies(const Ctx *c)
+{
+	double sum = 0;
+	int i;
+
+	for (i = 0; i < c->n_arg_in; i++) {
+		const Op *o = &c->g->op[c->arg_in[i]];
+
+		if (o->node >= 0 && o->kind != OP_RESHAPE && o->kind != OP_SAME &&
+		    !c->g->node[o->node].launches)
+			sum += moving(2 * bytes_of(o));
+	}
+	return sum;
+}
+
+/* Microseconds that memory and operations keep the GPU busy, and that a thread waits. */
+static void section_time(const Section *s, double *busy, double *wait)
+{
+	const Target *t = f_target();
+	double turns = s->rows ? (double)s->extent / (f_step(s) * s->group) : 1;
+	double memory = (s->bytes + s->spread) / t->copy_bytes_per_us, work = s->work / t->work_per_us;
+
+	/* Other warps compute while some wait for memory. */
+	*busy = memory > work ? memory + work * t->beside_share : work + memory * t->beside_share;
+	turns = s->split ? turns / s->split : turns;
+	if (s->dot)
+		*wait = s->wait + (s->rows ? s->syncs * t->row_join_us + (turns - 1) * t->row_turn_us : 0);
+	else
+		*wait = s->syncs * t->row_join_us +
+			(turns - 1) * t->row_turn_us * (s->keep ? 1 : s->syncs + 1);
+	*wait += s->serial * (s->serial > 16 ? t->serial_long_turn_us : t->serial_turn_us) *
+		 (turns > 1 ? turns : 1);
+	*wait += s->looks * t->look_us * (turns > 1 ? turns : 1);
+}
+
+static double together(double busy, double wait)
+{
+	double hidden = f_target()->overlap_share;
+
+	return busy > wait ? busy + wait * hidden : wait + busy * hidden;
+}
+
+double f_section_time(const Section *s)
+{
+	double busy, wait;
+
+	section_time(s, &busy, &wait);
+	return together(busy, wait);
+}
+
+double f_kernel_time(const Ctx *c)
+{
+	const Target *t = f_target();
+	double sum = 0, slowest = 0, more = 0;
+	int i;
+
+	for (i = 0; i < c->n_sections; i++) {
+		const Section *s = &c->section[i];
+		double busy, wait;
+
+		section_time(s, &busy, &wait);
+		sum += busy;
+		more += s->split ? s->n_stages * (t->launch_us + t->part_join_us) : 0;
+		if (wait > slowest)
+			slowest = wait;
+	}
+	more += c->apart ? t->launch_us + c->front.wait : 0;
+	return t->launch_us + more + together(sum, slowest);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* target.h - the GPU that kernels are written for, and the constants of what they cost there.
+ *
+ * The constants are the target's: include/passmith/pass.h has the facts, targets/costs.def says of each
+ * constant what it is and how it is measured. No number of a GPU stands in the code.
+ */
+#ifndef PASSES_FUSE_TARGET_H
+#define PASSES_FUSE_TARGET_H
+
+#include "../index/limits.h"
+
+#define F_COSTS(XX)                                                                                          \
+	XX(beside_share)                                                                                     \
+	XX(copy_bytes_per_us)                                                                                \
+	XX(fma_per_us)                                                                                       \
+	XX(front_f32_piece_cycles)                                                                           \
+	XX(front_f32_read_cycles)                                                                            \
+	XX(front_half_piece_cycles)                                                                          \
+	XX(front_half_read_cycles)                                                                           \
+	XX(front_image_piece_share)                                                                          \
+	XX(front_image_read_cycles)                                                                          \
+	XX(front_join_us)                                                                                    \
+	XX(front_piece_share)                                                                                \
+	XX(large_bytes)                                                                                      \
+	XX(launch_us)                                                                                        \
+	XX(library_conv_flops_per_us)                                                                        \
+	XX(library_conv_ramp_us)                                                                             \
+	XX(library_conv_term_us)                                                                             \
+	XX(library_conv_us)                                                                                  \
+	XX(library_f32_flops_per_us)                                                                         \
+	XX(library_f32_ramp_us)                                                                              \
+	XX(library_f32_term_us)                                                                              \
+	XX(library_f32_us)                                                                                   \
+	XX(library_half_flops_per_us)                                                                        \
+	XX(library_half_odd_flops_per_us)                                                                    \
+	XX(library_half_term_us)                                                                             \
+	XX(library_half_us)                                                                                  \
+	XX(library_image_flops_per_us)                                                                       \
+	XX(library_image_term_us)                                                                            \
+	XX(library_image_us)                                                                                 \
+	XX(library_ramp_flops)                                                                               \
+	XX(load_cycles)                                                                                      \
+	XX(longest_f32_flops)                                                                                \
+	XX(look_us)                                                                                          \
+	XX(mma_per_us)                                                                                       \
+	XX(overlap_share)                                                                                    \
+	XX(part_join_us)                                                                                     \
+	XX(row_join_us)                                                                                      \
+	XX(row_turn_us)                                                                                      \
+	XX(scatter_replace_us)                                                                               \
+	XX(scatter_us)                                                                                       \
+	XX(serial_long_turn_us)                                                                              \
+	XX(serial_turn_us)                                                                                   \
+	XX(slice_bytes_per_us)                                                                               \
+	XX(slice_most_bytes)                                                                                 \
+	XX(sm_cycles_per_us)                                                                                 \
+	XX(sm_load_bytes_per_cycle)                                                                          \
+	XX(split_launch_us)                                                                                  \
+	XX(split_thread_work_per_us)                                                                         \
+	XX(split_turns)                                                                                      \
+	XX(strided_lane_us)                                                                                  \
+	XX(tile_join_us)                                                                                     \
+	XX(tile_result_us)                                                                                   \
+	XX(wait_us)                                                                                          \
+	XX(work_per_us)
+
+typedef struct Target {
+	PmTarget is;
+	int64_t full; /* threads that keep it busy: half of those that there is room for */
+	double l2_bytes_per_us;
+#define XX(name) double name;
+	F_COSTS(XX)
+#undef XX
+} Target;
+
+/* Reads the target of this run, which is the same for all of its callbacks; NULL, or the name of the first
+ * constant that it lacks. */
+const char *f_target_read(void);
+/* As f_target_read left it. */
+const Target *f_target(void);
+
+#endif

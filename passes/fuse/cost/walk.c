@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* walk.c - counts what a nest does: bytes, sectors, operations, turns that wait for each other. */
+#include "walk.h"
+
+enum { NEAR = 32 << 10 /* bytes of an operand that is near, wherever its elements lie */ };
+static const double AGAIN = 0.5, /* of what has been read once by the same section: it is in the cache */
+	FAR = 0.1,               /* of what is read of an operand beyond its own bytes */
+	/* Of the bytes of a sector that no thread of the warp asks for, so many are read from memory: the
+	 * rest are still in a cache when their thread comes. Of a bias and a transposition of 64 MB on an
+	 * H200, 103 and 116 us (tools/bench/large_graphs.py). */
+	MISSED = 0.45;
+
+/* Where a walk is. */
+typedef struct Walk {
+	const Nest *n;
+	Cost *cost;
+	double times; /* how often statements run there, in all */
+	double turns; /* and in loops of one thread */
+	int of_row;   /* they are the row's: each of its threads runs them */
+} Walk;
+
+/* ---- memory ---- */
+
+/* Whether an atom changes from one neighbour in this variable to the next: a quotient seldom does. */
+static int turns_with(const Index *ix, int atom, uint32_t dep)
+{
+	const Atom *a = &ix->atom[atom];
+	const Lin *l;
+	int i;
+
+	if (!(a->deps & dep) || a->kind == ATOM_DIV)
+		return 0;
+	if (a->kind == ATOM_VAR)
+		return 1;
+	for (l = &ix->lin[a->of], i = 0; i < l->n; i++)
+		if (turns_with(ix, l->t[i].atom, dep))
+			return 1;
+	return 0;
+}
+
+/* Elements between what neighbours in this variable read; 0 when it does not matter. */
+static int64_t stride_by(const Index *ix, Ix at, uint32_t dep)
+{
+	const Lin *l = &ix->lin[at];
+	int64_t best = 0;
+	int i;
+
+	for (i = 0; i < l->n; i++) {
+		int64_t k = l->t[i].k < 0 ? -l->t[i].k : l->t[i].k;
+
+		if ((!best || k < best) && turns_with(ix, l->t[i].atom, dep))
+			best = k;
+	}
+	return best;
+}
+
+/* In which order of memory bytes are accessed. */
+static void count_order(const Walk *w, const Stmt *s, double bytes)
+{
+	int64_t size = (int64_t)pm_dtype_bytes(s->dtype), row = stride_by(w->n->ix, s->at, DEP_ROW) * size,
+		chunk = stride_by(w->n->ix, s->at, DEP_CHUNK) * size;
+
+	if (chunk && chunk <= 16)
+		w->cost->along += bytes;
+	else if (row && row <= 16)
+		w->cost->across += bytes;
+}
+
+/* Rows of a block whose elements lie side by side share what is read: 32 bytes at a time. */
+static double rows_in_a_sector(const Nest *n, Ix at, double size)
+{
+	double apart = (double)stride_by(n->ix, at, DEP_ROW) * size, rows;
+
+	if (!n->shape.rows || apart <= 0 || apart > 16)
+		return 1;
+	rows = 32 / apart;
+	return rows < n->shape.per_block ? rows : n->shape.per_block;
+}
+
+static void count_work(const Walk *w, int lanes, double n)
+{
+	/* Every thread of a row computes what is the row's. */
+	double threads = w->of_row && w->n->shape.rows ? w->n->shape.group : 1;
+
+	w->cost->work += w->times * threads * (lanes ? w->n->shape.vec : 1) * n;
+}
+
+/* A load of an operand of `numel` elements. */
+static void count_load(const Walk *w, const Stmt *s, int64_t numel)
+{
+	const Shape *x = &w->n->shape;
+	int rows = x->rows && (x->column || x->group == 1);
+	double size = pm_dtype_bytes(s->dtype), lanes = s->lanes ? x->vec : 1, all = w->times * lanes * size;
+	double once = (double)numel * size;
+	double wide = (double)stride_by(w->n->ix, s->at, rows ? DEP_ROW : DEP_CHUNK) * size;
+
+	count_order(w, s, all);
+	w->cost->bytes += (all < once ? all : once + FAR * (all - once)) * (s->reread ? AGAIN : 1);
+	if (wide > 16)
+		w->cost->spread += all * ((wide > 32 ? 32 : wide) / (size * lanes) - 1) * MISSED /
+				   (rows ? 1 : rows_in_a_sector(w->n, s->at, size));
+	count_work(w, 0, 2);
+}
+
+static void count_store(const Walk *w, const Stmt *s)
+{
+	const Lin *l = &w->n->ix->lin[s->at];
+	double numel = (double)w->n->out[s->arg].numel;
+	int i;
+
+	w->cost->bytes += numel * pm_dtype_bytes(s->dtype);
+	count_order(w, s, numel * pm_dtype_bytes(s->dtype));
+	w->cost->lane_loads += s->lanes && !s->vec;
+	/* Which of a product's axes runs along memory. */
+	for (i = 0; i < l->n && w->n->shape.dot && w->n->shape.vec == 1; i++) {
+		uint32_t deps = w->n->ix->atom[l->t[i].atom].deps;
+
+		if (l->t[i].k != 1 && !(deps & DEP_LANE))
+			continue;
+		if (deps & DOT_N)
+			w->cost->fast_n += numel;
+		else if (deps & DOT_M)
+			w->cost->fast_m += numel;
+	}
+}
+
+/* ---- operations ---- */
+
+/* Simple operations that the dearest function of an expression amounts to; 1: there is none. */
+static int price(const char *e)
+{
+	int most = 1, p;
+
+	for (; *e; e++) {
+		p = e[0] == 'e' && e[1] == 'x' ? 6
+		    : e[0] == '/' || (e[0] == 's' && e[1] == 'q') || (e[0] == 'l' && e[1] == 'o') ||
+				    (e[0] == 'g' && e[1] == 'e')
+			    ? 10
+		    : (e[0] == 'e' && e[1] == 'r') || (e[0] == 't' && e[1] == 'a') ||
+				    (e[0] == 'p' && e[1] == 'o') || (e[0] == 's' && e[1] == 'i')
+			    ? 20
+			    : 1;
+		most = p > most ? p : most;
+	}
+	return most;
+}
+
+/* ---- the walk ---- */
+
+static void block(const Walk *w, const Block *b);
+
+/* The body of s, which runs `part` as often as what is around it. */
+static void part(const Walk *w, const Stmt *s, double times)
+{
+	Walk in = *w;
+
+	in.times *= times;
+	block(&in, s->body);
+}
+
+/* A loop of all threads of a row over its elements. */
+static void row_loop(const Walk *w, const Stmt *s)
+{
+	Walk in = *w;
+
+	in.times = (double)(w->n->shape.rows ? nest_groups(w->n) : 1) *
+		   (double)(w->n->loop[s->n].extent / nest_step(w->n));
+	in.of_row = 0;
+	block(&in, s->body);
+}
+
+static void serial_loop(const Walk *w, const Stmt *s)
+{
+	static const double UNROLLED = 0.25; /* its loads are under way together */
+	Walk in = *w;
+
+	if (s->how == FOR_SERIAL)
+		w->cost->serial += w->turns * (double)s->n * (s->unroll ? UNROLLED : 1);
+	else if (s->how == FOR_LOOK)
+		w->cost->looks += w->turns * (double)((s->n + s->m - 1) / s->m);
+	in.times *= (double)s->n / (double)s->m;
+	in.turns *= (double)s->n;
+	block(&in, s->body);
+}
+
+/* A thread takes one of the arms. */
+static void choose(const Walk *w, const Stmt *s)
+{
+	double looks = w->cost->looks, most = looks;
+	const Stmt *arm;
+
+	for (arm = s->body->first; arm; arm = arm->next) {
+		w->cost->looks = looks;
+		part(w, arm, arm->part);
+		most = w->cost->looks > most ? w->cost->looks : most;
+	}
+	w->cost->looks = most;
+}
+
+static void statement(const Walk *w, const Stmt *s)
+{
+	const Nest *n = w->n;
+
+	switch (s->kind) {
+	case ST_LOAD:
+		count_load(w, s, n->in[s->arg].numel);
+		w->cost->lane_loads += s->lanes && !s->vec &&
+				       n->in[s->arg].numel * pm_dtype_bytes(s->dtype) > NEAR;
+		break;
+	case ST_PARTS:
+		for (int64_t i = 0; i < s->n; i++)
+			count_load(w, s, s->m);
+		w->cost->lane_loads += s->lanes && !s->vec;
+		break;
+	case ST_FACTOR:
+		w->cost->bytes += (double)n->in[s->arg].numel * pm_dtype_bytes(n->in[s->arg].dtype);
+		break;
+	case ST_STORE:
+		count_store(w, s);
+		break;
+	case ST_EW:
+		count_work(w, n->var[s->to].lanes, price(s->name));
+		break;
+	case ST_ROUND:
+		count_work(w, n->var[s->to].lanes, 1);
+		break;
+	case ST_SELECT:
+		if (s->flag)
+			count_work(w, 1, 1);
+		break;
+	case ST_MIX:
+		w->cost->work += 4 * w->times;
+		break;
+	case ST_LOOK:
+		w->cost->work += 4 * w->times * (s->lanes ? n->shape.vec : 1);
+		break;
+	case ST_SHARE:
+		w->cost->syncs++;
+		break;
+	case ST_ROWS:
+		row_loop(w, s);
+		break;
+	case ST_FOR:
+		serial_loop(w, s);
+		break;
+	case ST_CHOOSE:
+		choose(w, s);
+		break;
+	default:
+		if (s->body)
+			part(w, s, s->part);
+	}
+}
+
+static void block(const Walk *w, const Block *b)
+{
+	const Stmt *s;
+
+	for (s = b->first; s; s = s->next)
+		statement(w, s);
+}
+
+Cost nest_cost(const Nest *n)
+{
+	Cost cost = { 0 };
+	Walk w = { n, &cost, 1, 1, 1 };
+	int i;
+
+	block(&w, &n->decl);
+	w.times = n->shape.rows ? (double)nest_groups(n) : 1;
+	block(&w, &n->rows);
+	w.times = n->elements;
+	w.of_row = 0;
+	block(&w, &n->body);
+	for (i = 0; i < n->n_vars; i++)
+		cost.cached += n->var[i].wanted ? (n->var[i].dtype == PM_F32 ? 1 : 2) : 0;
+	return cost;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* early.c - loads that are issued before anything waits for one, and values that stay from loop to loop: what
+ * is decided when a nest is complete.
+ *
+ * A kernel of a few microseconds is a chain of waits for memory: what is first asked for behind a reduction
+ * or in a branch would be loaded there, since compilers move no load over a barrier. So a load whose place is
+ * known from the start (it depends on the row, the place in it and the lane, on nothing that was loaded) is
+ * written at the begin of the section, and stays as it is in memory in registers until it is asked for: in
+ * front of the loops, where these are unrolled; a row's own values always.
+ */
+#include "../fuse.h"
+
+/* Nothing that a statement has computed. */
+static int is_plain(const Ctx *c, Ix at)
+{
+	const Lin *l = &c->ix->lin[at];
+	int i;
+
+	if (l->deps & ~(uint32_t)(DEP_ROW | DEP_CHUNK | DEP_LANE))
+		return 0;
+	for (i = 0; i < l->n; i++) {
+		const Atom *a = &c->ix->atom[l->t[i].atom];
+
+		if (a->kind == ATOM_VAR ? a->name[0] == 'x' : !is_plain(c, a->of))
+			return 0;
+	}
+	return 1;
+}
+
+int f_early_place(const Ctx *c, const Op *o, Ix at)
+{
+	if (c->trial || c->branch || c->s->dot || !is_plain(c, at) || c->ix->lin[at].lo < 0 ||
+	    c->ix->lin[at].hi >= f_numel(o))
+		return -1;
+	if (c->at_row)
+		return EARLY_ROW;
+	if (!c->s->rows)
+		return 0;
+	return c->loop_now >= 0 && nest_unrolled(&c->nest, c->loop_now) ? c->loop_now : -1;
+}
+
+/* Turns of the loops that the load stands in front of; 0: it is outside of loops. */
+static int64_t turns(const Ctx *c, int where)
+{
+	return where == EARLY_ROW || !c->s->rows ? 0 : nest_turns(&c->nest, where);
+}
+
+/* Words that a thread may keep besides those that it computes with. */
+static int64_t room(const Section *s)
+{
+	return s->hold ? 44 : s->block > 512 ? 32 : s->block > 256 ? 64 : s->block > 128 ? 96 : 128;
+}
+
+static int64_t words_of(const Ctx *c, const Stmt *s)
+{
+	return ((s->lanes ? c->s->vec : 1) * (int64_t)pm_dtype_bytes(s->dtype) + 3) / 4;
+}
+
+/* What an early load and its array have of the load that it is for. */
+static void declare(Ctx *c, StmtKind kind, Block *where, const Stmt *load, int64_t n)
+{
+	Block *out = c->out;
+	Stmt *e;
+
+	c->out = where;
+	e = f_emit(c, kind);
+	e->early = (int16_t)c->nest.n_early;
+	e->arg = load->arg;
+	e->at = load->at;
+	e->vec = load->vec;
+	e->lanes = load->lanes;
+	e->dtype = load->dtype;
+	e->n = n;
+	c->out = out;
+}
+
+/* The load becomes an early one, if there is room. */
+static void hoist(Ctx *c, Stmt *s, const Stmt **early)
+{
+	int64_t n = turns(c, s->where), words;
+	int i;
+
+	for (i = 0; i < c->nest.n_early; i++)
+		if (early[i]->where == s->where && early[i]->arg == s->arg && early[i]->at == s->at &&
+		    early[i]->vec == s->vec) {
+			s->early = (int16_t)i;
+			s->n = n;
+			return;
+		}
+	if (c->nest.n_early == F_EARLY)
+		return;
+	words = s->where == EARLY_ROW ? 0 : (n ? n : 1) * words_of(c, s);
+	if (words && c->kept_words + c->early_words + words > room(c->s))
+		return;
+	c->early_words += words;
+	if (n)
+		declare(c, ST_EARLY_ARRAY, &c->nest.decl, s, n);
+	declare(c, ST_EARLY, &c->nest.early[s->where], s, n);
+	early[c->nest.n_early] = s;
+	s->early = (int16_t)c->nest.n_early++;
+	s->n = n;
+}
+
+void f_finish(Ctx *c)
+{
+	const Stmt *early[F_EARLY];
+	Block *out = c->out;
+	Stmt *s;
+
+	c->early_words = 0;
+	for (s = c->nest.asked; s; s = s->asked) {
+		if (s->kind == ST_LOAD && s->where >= 0) {
+			hoist(c, s, early);
+		} else if (s->kind == ST_FOLD) {
+			s->packed = (uint8_t)f_adds_apart(c, &c->g->op[s->o]);
+		} else if (s->kind == ST_KEEP && c->nest.var[s->from[0].var].wanted) {
+			s->flag = 1;
+			c->out = &c->nest.decl;
+			f_emit_to(c, ST_KEEP_ARRAY, s->from[0].var, -1)->n = s->n;
+		}
+	}
+	c->out = out;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* section.c - the statements of a section: its loops, and the results that they store. */
+#include "../fuse.h"
+
+#include "../cost/walk.h"
+
+/* What has been counted becomes the section's. */
+static void take(Section *s, Cost k)
+{
+	s->bytes = k.bytes;
+	s->spread = k.spread;
+	s->work = k.work;
+	s->across = k.across;
+	s->along = k.along;
+	s->serial = k.serial;
+	s->looks = k.looks;
+	s->fast_m = k.fast_m;
+	s->fast_n = k.fast_n;
+	s->cached = k.cached;
+	s->lane_loads = k.lane_loads;
+	s->syncs = k.syncs;
+}
+
+void f_clear(Ctx *c, Section *s)
+{
+	const Tile *t = &s->tile;
+
+	ix_reset(c->ix);
+	nest_reset(&c->nest);
+	c->s = s;
+	c->nest.shape = (Shape){ .rows = s->rows,
+				 .vec = s->vec,
+				 .wide = s->wide,
+				 .group = s->group,
+				 .per_block = s->per_block,
+				 .block = s->block,
+				 .column = s->column,
+				 .keep = c->keep,
+				 .hold = s->hold,
+				 .split = s->split,
+				 .dot = s->dot != 0,
+				 .tile_rows = t->rows,
+				 .tile_cols = t->cols,
+				 .warps = t->warps,
+				 .down = s->down };
+	c->ix->vec = s->vec;
+	c->out = c->row = &c->nest.rows;
+	c->n_memo = c->memo_base = c->n_row = c->n_seen = 0;
+	c->n_names = 0;
+	c->at_row = c->branch = c->reducing = c->singly = c->depth = c->trial = 0;
+	c->loop_now = -1;
+	c->read = 0;
+	c->n_reds = 0;
+	take(s, (Cost){ 0 });
+	c->ix->lane = s->vec > 1 ? ix_var(c->ix, "j", s->vec - 1, DEP_LANE, 0) : ix_const(c->ix, 0);
+	c->nest.row = ix_var(c->ix, "r", s->rows > 0 ? f_groups(s) - 1 : 0, DEP_ROW, 0);
+	if (s->wide)
+		c->nest.row = ix_add(c->ix, ix_scale(c->ix, c->nest.row, s->vec), c->ix->lane);
+}
+
+int64_t f_rows_of(const Op *o, uint32_t axes)
+{
+	int64_t n = 1;
+	int d;
+
+	for (d = 0; d < o->rank; d++)
+		if (axes >> d & 1)
+			n *= o->dim[d];
+	return n;
+}
+
+/* ---- loops ---- */
+
+static int loop_class(Ctx *c, int64_t extent)
+{
+	char name[12] = "m";
+	PmText t = { name, 1, sizeof name, 0 };
+	int i;
+
+	for (i = 0; i < c->nest.n_loops; i++)
+		if (c->nest.loop[i].extent == extent)
+			return i;
+	if (c->nest.n_loops == F_LOOPS) {
+		f_fail(c, "its rows have too many different lengths");
+		return 0;
+	}
+	pm_text_int(&t, i);
+	name[t.n] = 0;
+	c->nest.loop[i].extent = extent;
+	c->nest.loop[i].chunk = ix_var(c->ix, name, extent / f_step(c->s) - 1, DEP_CHUNK, 0);
+	if (extent > c->s->extent)
+		c->s->extent = extent;
+	return c->nest.n_loops++;
+}
+
+Ix f_loop_begin(Ctx *c, int64_t extent, LoopState *st)
+{
+	int k;
+
+	*st = (LoopState){ c->out, c->at_row, c->memo_base, c->n_memo, c->branch, c->loop_now, 0 };
+	if (c->depth == F_DEPTH || extent % f_step(c->s)) {
+		f_fail(c,
+		       extent % f_step(c->s) ? "lanes go different ways" : "it has loops in loops in loops");
+		return 0;
+	}
+	k = loop_class(c, extent);
+	st->loop = k;
+	c->memo_base = c->n_memo;
+	c->at_row = c->branch = 0;
+	c->loop_now = k;
+	c->depth++;
+	f_open(c, NULL);
+	if (c->fail || c->s->wide)
+		return c->fail ? 0 : c->nest.loop[k].chunk;
+	return ix_add(c->ix, ix_scale(c->ix, c->nest.loop[k].chunk, c->s->vec), c->ix->lane);
+}
+
+static void restore(Ctx *c, const LoopState *st)
+{
+	c->out = st->out;
+	c->at_row = st->at_row;
+	c->n_memo = st->n_memo;
+	c->memo_base = st->memo_base;
+	c->branch = st->branch;
+	c->loop_now = st->loop_now;
+}
+
+void f_loop_drop(Ctx *c, const LoopState *st)
+{
+	c->depth--;
+	restore(c, st);
+}
+
+void f_loop_end(Ctx *c, LoopState *st)
+{
+	Block *body = c->out;
+	Stmt *s;
+	int i;
+
+	c->depth--;
+	for (i = c->memo_base; i < c->n_memo && c->n_seen < F_SEEN; i++)
+		if (c->memo[i].op >= 0 && c->nest.var[c->memo[i].var].loop == st->loop &&
+		    !c->nest.var[c->memo[i].var].cached) {
+			c->seen[c->n_seen++] = c->memo[i];
+			c->nest.var[c->memo[i].var].cached = 1;
+		}
+	restore(c, st);
+	s = f_emit(c, ST_ROWS);
+	s->n = st->loop;
+	s->body = body;
+}
+
+/* ---- results ---- */
+
+/* Coordinates of result i of the section at row and place. */
+static Ix result_at(Ctx *c, int i, Ix row, Ix e, Ix *co)
+{
+	const Op *o = &c->g->op[c->arg_out[c->s->out[i]]], *as = &c->g->op[c->s->shape[i]];
+	int64_t rdim[F_RANK], edim[F_RANK];
+	Ix rco[F_RANK], eco[F_RANK], flat;
+	int d, nr = 0, ne = 0;
+
+	for (d = 0; d < as->rank; d++) {
+		if (c->s->axes[i] >> d & 1)
+			rdim[nr++] = as->dim[d];
+		else
+			edim[ne++] = as->dim[d];
+	}
+	ix_unflat(c->ix, row, rdim, nr, rco);
+	ix_unflat(c->ix, e, edim, ne, eco);
+	for (d = nr = ne = 0; d < as->rank; d++)
+		co[d] = c->s->axes[i] >> d & 1 ? rco[nr++] : eco[ne++];
+	flat = ix_flat(c->ix, co, as->dim, as->rank);
+	if (c->s->shape[i] != c->arg_out[c->s->out[i]])
+		ix_unflat(c->ix, flat, o->dim, o->rank, co);
+	return flat;
+}
+
+static int64_t result_extent(const Ctx *c, int i)
+{
+	const Op *as = &c->g->op[c->s->shape[i]];
+
+	return f_numel(as) / (c->s->rows ? f_rows_of(as, c->s->axes[i]) : 1);
+}
+
+int f_along(const Ctx *c)
+{
+	int i, n = 0;
+
+	for (i = 0; i < c->s->n_out; i++)
+		n += result_extent(c, i) > 1;
+	return n;
+}
+
+/* The conditions under which a thread stores: bits of CondKind. */
+static void write_result(Ctx *c, int i, Ix e, uint32_t guard)
+{
+	Ix co[F_RANK], at = result_at(c, i, c->nest.row, e, co);
+	int var = f_eval(c, c->arg_out[c->s->out[i]], co), k;
+	Block *out = c->out;
+	Stmt *s;
+
+	if (var < 0)
+		return;
+	if (guard) {
+		s = f_emit(c, ST_IF);
+		for (k = COND_IN; k <= COND_FIRST_PART; k++)
+			if (guard >> k & 1)
+				f_when(c, s, (CondKind)k, -1, 0);
+		f_open(c, s);
+	}
+	f_store(c, c->s->out[i], at, var);
+	f_close(c, out);
+}
+
+/* A result of one element for each row. */
+static void row_results(Ctx *c)
+{
+	const uint32_t one = 1u << COND_LIVE | 1u << COND_FIRST;
+	int i;
+
+	for (i = 0; i < c->s->n_out && !c->fail; i++)
+		if (result_extent(c, i) == 1) {
+			write_result(c, i, ix_const(c->ix, 0),
+				     c->s->split ? one | 1u << COND_FIRST_PART : one);
+		}
+}
+
+/* All results of `extent` elements for each row, in one loop. */
+static void one_loop(Ctx *c, int64_t extent, LoopState *st)
+{
+	Ix e = f_loop_begin(c, extent, st);
+	int i;
+
+	for (i = 0; i < c->s->n_out && !c->fail; i++)
+		if (result_extent(c, i) == extent)
+			write_result(c, i, e,
+				     nest_is_open(&c->nest, st->loop) ? 1u << COND_IN | 1u << COND_LIVE
+				     : c->s->per_block > 1            ? 1u << COND_LIVE
+								      : 0);
+}
+
+/* Built twice: the first time only for the row's part, the loops of the reductions; then values of those
+ * loops are at hand for all results. */
+static void loop_results(Ctx *c)
+{
+	int i, j;
+
+	for (i = 0; i < c->s->n_out && !c->fail; i++) {
+		int64_t extent = result_extent(c, i);
+		LoopState st;
+
+		for (j = 0; j < i && result_extent(c, j) != extent; j++)
+			;
+		if (extent == 1 || j < i)
+			continue;
+		c->trial = 1;
+		one_loop(c, extent, &st);
+		c->trial = 0;
+		if (c->fail)
+			return;
+		f_loop_drop(c, &st);
+		one_loop(c, extent, &st);
+		if (!c->fail)
+			f_loop_end(c, &st);
+	}
+}
+
+/* The element of thread m's lane: lanes lie along one axis, threads by up to 32 along those behind it, then
+ * along that axis, so that a block has many places and few lines. */
+static Ix turned_place(Ctx *c, const Op *o, Ix m)
+{
+	int axis = c->s->turned - 1, d;
+	int64_t inner = 1, side, along = o->dim[axis] / c->s->vec;
+	Ix i, e;
+
+	for (d = axis + 1; d < o->rank; d++)
+		inner *= o->dim[d];
+	side = inner % 32 ? inner : 32;
+	i = ix_mod(c->ix, ix_div(c->ix, m, side), along);
+	e = ix_add(c->ix, ix_scale(c->ix, ix_div(c->ix, m, inner * along), o->dim[axis]),
+		   ix_add(c->ix, ix_scale(c->ix, i, c->s->vec), c->ix->lane));
+	i = ix_mod(c->ix, ix_div(c->ix, m, side * along), inner / side);
+	i = ix_add(c->ix, ix_scale(c->ix, i, side), ix_mod(c->ix, m, side));
+	return ix_add(c->ix, ix_scale(c->ix, e, inner), i);
+}
+
+/* Every element by itself: the body of one big loop over the grid. */
+static void plain_results(Ctx *c)
+{
+	const Op *o = &c->g->op[c->s->shape[0]];
+	int64_t extent = result_extent(c, 0);
+	Ix m, e;
+	int i;
+
+	if ((c->s->turned ? o->dim[c->s->turned - 1] : extent) % c->s->vec) {
+		f_fail(c, "lanes go different ways");
+		return;
+	}
+	c->s->extent = extent;
+	c->nest.elements = (double)(extent / c->s->vec);
+	c->out = &c->nest.body;
+	m = ix_var(c->ix, "m", extent / c->s->vec - 1, DEP_CHUNK, 0);
+	e = c->s->turned ? turned_place(c, o, m) : ix_add(c->ix, ix_scale(c->ix, m, c->s->vec), c->ix->lane);
+	for (i = 0; i < c->s->n_out && !c->fail; i++)
+		write_result(c, i, e, 0);
+}
+
+static int build_once(Ctx *c, Section *s)
+{
+	f_clear(c, s);
+	f_start_orders(c);
+	if (s->dot && !f_factors(c, s))
+		return 0;
+	if (s->dot && !s->rows) {
+		f_product_results(c);
+	} else if (s->rows) {
+		s->extent = 1;
+		row_results(c);
+		loop_results(c);
+		s->n_reds = c->n_reds;
+	} else {
+		plain_results(c);
+	}
+	if (!c->fail)
+		take(s, nest_cost(&c->nest));
+	return !c->fail;
+}
+
+int f_build(Ctx *c, Section *s)
+{
+	double across, along;
+	int done;
+
+	f_forget_orders(c);
+	done = build_once(c, s);
+	across = s->across;
+	along = s->along;
+	while (done && f_settle_orders(c)) {
+		done = build_once(c, s);
+		/* What is taken from a loop is not read, but lies as it did where it was. */
+		s->across = across;
+		s->along = along;
+	}
+	return done;
+}

@@ -131,10 +131,40 @@ typedef struct Sources {
 	size_t n;
 } Sources;
 
-/* The .c files of a folder, by name; or the file itself. */
-static PmStatus sources_of(const char *source, Sources *out, PmErr *err)
+static PmStatus add_source(const char *folder, const char *name, Sources *out, PmErr *err)
+{
+	if (out->n == MAX_FILES)
+		return pm_err(err, PM_E_LIMIT,
+			      "%s makes it more than %d .c files; a pass has at most as many.", folder,
+			      MAX_FILES);
+	pm_str_init(&out->path[out->n]);
+	pm_path_join(folder, name, &out->path[out->n++]);
+	return PM_OK;
+}
+
+/* The .c files of a folder, by name, and with `below` those of the folders in it. */
+static PmStatus sources_in(const char *folder, int below, Sources *out, PmErr *err)
 {
 	PmNames names = { 0 };
+	PmStatus st = pm_list_dir(folder, &names, err);
+
+	for (size_t i = 0; i < names.n && !st; i++) {
+		PmStr path = PM_STR_INIT;
+
+		pm_path_join(folder, names.v[i], &path);
+		if (pm_str_ends(names.v[i], ".c"))
+			st = add_source(folder, names.v[i], out, err);
+		else if (below && names.v[i][0] != '.' && pm_path_is_dir(path.s))
+			st = sources_in(path.s, 0, out, err);
+		pm_str_release(&path);
+	}
+	pm_names_release(&names);
+	return st;
+}
+
+/* The .c files of a folder and of the folders in it; or the file itself. */
+static PmStatus sources_of(const char *source, Sources *out, PmErr *err)
+{
 	PmStatus st;
 
 	if (!pm_path_is_dir(source)) {
@@ -142,22 +172,9 @@ static PmStatus sources_of(const char *source, Sources *out, PmErr *err)
 		pm_str_add(&out->path[out->n++], source);
 		return PM_OK;
 	}
-	st = pm_list_dir(source, &names, err);
-	for (size_t i = 0; i < names.n && !st; i++) {
-		if (!pm_str_ends(names.v[i], ".c"))
-			continue;
-		if (out->n == MAX_FILES) {
-			st = pm_err(err, PM_E_LIMIT,
-				    "%s holds more than %d .c files; a pass has at most as many.", source,
-				    MAX_FILES);
-			break;
-		}
-		pm_str_init(&out->path[out->n]);
-		pm_path_join(source, names.v[i], &out->path[out->n++]);
-	}
+	st = sources_in(source, 1, out, err);
 	if (!st && !out->n)
 		st = pm_err(err, PM_E_NOT_FOUND, "The folder %s holds no .c file.", source);
-	pm_names_release(&names);
 	return st;
 }
 

@@ -7,9 +7,9 @@
 #include "base/core/str.h"
 
 /* Compiles `source` (a .c file; NAME.cu beside it becomes the header NAME.cu.h; or a folder, of which every
- * .c file is a part) into the shared object `out`. Compiler messages are appended to *messages whether or not
- * it succeeds. PM_E_INVALID when it does not compile, PM_E_ENV when there is no compiler. $CC chooses the
- * compiler (default cc). */
+ * .c file is a part, and those of the folders in it) into the shared object `out`. Compiler messages are
+ * appended to *messages whether or not it succeeds. PM_E_INVALID when it does not compile, PM_E_ENV when
+ * there is no compiler. $CC chooses the compiler (default cc). */
 PmStatus pm_pass_build(const char *source, const char *out, PmStr *messages, PmErr *err);
 
 /* Writes `dir`/`name`.c from the template; refuses a name that is no C identifier and a file that exists.

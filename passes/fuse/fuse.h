@@ -1,31 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuse.h - automatic fusion: what the parts of the plugin share.
  *
- * From a set of nodes to a kernel:
- *   load.c    nodes as operations of a small IR; composite operators (softmax, norms) in parts   load_*.c
- *   ix.c      index arithmetic: linear forms over loop variables, their quotients and remainders; ix_flat.c
- *   eval.c    asks for a value at coordinates and writes the statements that compute it      eval_*.c
- *   vars.c    the variables they use; memo.c which values are known already
- *   plan.c    sections of a kernel: which results one nest of loops makes, and what a row is
- *   schedule.c  how threads share a section
- *   section.c its loops; store.c its stores
- *   split.c   rows that many blocks share: one launch for each reduction, and one for the results
- *   load_scatter.c  scatters; eval_scatter.c looks for updates; eval_steps.c  places known from the start
- *   load_cum.c  running sums
- *   load_dot.c  products; load_einsum.c; load_sum.c the same as sums; address.c where their factors lie
- *   tile.c    which tile of a product a block makes, and how long that takes
- *   product.c a product's section; product.cu what makes its tile; results.c the statements behind it
- *   round.cu  how values of 16 bits are rounded, and computed with two at a time
- *   order.c   sums that are asked for at several places
- *   early.c   loads that are issued before anything waits for one
- *   front.c   a product in a launch of its own, in front of the rest; front.cu what makes its tiles
- *   source.c  the kernel's text
- *   cost.c    what a set of nodes costs as library calls, and as this kernel
- *   target.c  the GPU: no number of one stands in the other files
- *   grow.c    which nodes to take together
- *   fuse.c    the rule
- * What these offer each other stands in ix.h, load.h, eval.h, product.h and plan.h; limits.h says how much of
- * everything there is room for. All of them keep what they know in one Ctx.
+ * From a set of nodes to a kernel, a folder for each stage; what each keeps is in its own structure:
+ *   index/     indices: linear forms over loop variables, their quotients and remainders          Index
+ *   lower/     nodes as operations of a small IR; composite operators (softmax, norms) in parts    Graph
+ *   loop/      the nest: what the threads of a section do, as data; as text, and back              Nest
+ *   emit/      operations at coordinates become statements of a nest: eval.c and eval_*.c. memo.c which
+ * values are known already, order.c sums that are asked for at several places, early.c loads that are issued
+ * before anything waits for one, address.c and results.c what stands around a product cost/      walk.c what
+ * a nest does to memory and threads; cost.c microseconds of that, and of library calls; target.c the GPU: no
+ * number of one stands in the other files schedule/  plan.c sections of a kernel: which results one nest
+ * makes, and what a row is; schedule.c how threads share a section; split.c rows that many blocks share;
+ * tile.c tiles of a product codegen/   CUDA text of a nest's statements Gen and beside them cluster.c  which
+ * nodes to take together                                                        Grow source.c   the kernel's
+ * text: its sections one after another. product.c a section that begins with a product, product.cu what makes
+ * its tile; front.c a product in a launch of its own, front*.cu; round.cu how values of 16 bits are rounded
+ *   report.c   what is said about a kernel to whoever asks
+ *   fuse.c     the rule
+ * emit/, schedule/ and the files beside them share a candidate, Ctx. index/limits.h says how much of
+ * everything there is room for.
  *
  * Nothing is stored between operations: a value is computed where it is asked for, at the coordinates it is
  * asked at. So views, slices and concatenations become index arithmetic, and a set of nodes is one kernel

@@ -164,6 +164,22 @@ pm build "$tmp/typo.c"
 grep -q 'typo\.c:1[0-9]:[0-9]*: error: .*did you mean .PM_OP_Relu' "$tmp/err" && ! grep -q 'macro\|dsl\.h' "$tmp/err"
 tap "a misspelt operator is said where the author wrote it, without the SDK's macros"
 
+# A pass is a folder, with folders in it.
+mkdir -p "$tmp/parts/deep" "$tmp/parts/.hidden"
+{ echo '#define PM_SEVERAL_FILES'; echo '#include "deep/part.h"'; cat "$tmp/good.c"; } >"$tmp/parts/a.c"
+echo 'int part(void);' >"$tmp/parts/deep/part.h"
+printf '#include "part.h"\nint part(void) { return 1; }\n' >"$tmp/parts/deep/part.c"
+echo 'this is no C' >"$tmp/parts/.hidden/x.c"
+pm build "$tmp/parts" -o "$tmp/parts.so"
+exits 0 "a folder with a folder in it"
+pm check "$tmp/parts.so"
+exits 0 "is a pass"
+echo 'int part(void) { return 2; }' >"$tmp/parts/twice.c"
+pm build "$tmp/parts" -o "$tmp/twice.so"
+exits 1 "a function that two of its files define"
+grep -q 'multiple definition of .part' "$tmp/err"
+tap "so files of folders in it are parts"
+
 # A source is a stranger's: its compiler sees its folder and the SDK, and no other file of the machine.
 if "$passmith" doctor | grep -q '^yes *sandbox.*landlock'; then
 	secret=planted-where-no-pass-may-look

@@ -175,35 +175,6 @@ static void a_real_model_is_explained(void **state)
 	pm_str_release(&report);
 }
 
-/* What a pass reports is there for who asks, clean and within its limit, and nowhere else. */
-static void reports_are_for_who_asks(void **state)
-{
-	static const char so[] = "tests/plugin/reports.so";
-	static const char text[] =
-		"g (float[2,8] x, float[2,64] z, float[3] u) => (float[2,8] y, float[2,64] w, "
-		"float[3] v)\n{\n  y = Tanh(x)\n  w = Tanh(z)\n  v = Tanh(u)\n}\n";
-	PmGraph *g = pm_test_graph(text);
-	PmPassOutcome out = apply(so, NULL, text, 10);
-	PmStr said = PM_STR_INIT;
-	PmErr err;
-
-	(void)state;
-	assert_int_equal(out.applied, 2);
-	assert_int_equal(out.n_reports, 0);
-	pm_pass_outcome_release(&out);
-	pm_err_init(&err);
-	assert_int_equal(pm_pass_explain(built(so), g, NULL, &out, &said, &err), PM_OK);
-	assert_int_equal(out.n_reports, 2); /* of three, one declined */
-	assert_string_equal(out.report[0].rule, "tanh_alone");
-	assert_string_equal(out.report[0].text, "a line, with  [31ma colour\n");
-	assert_non_null(strstr(out.report[0].node, "Kernel -> 'y'"));
-	assert_int_equal(strlen(out.report[1].text), PM_MAX_REPORT);
-	assert_non_null(strstr(said.s, "rewrite 1, by rule tanh_alone: "));
-	pm_pass_outcome_release(&out);
-	pm_str_release(&said);
-	pm_graph_free(g);
-}
-
 static void declines_are_counted_by_reason(void **state)
 {
 	PmPassOutcome out = apply(
@@ -540,7 +511,6 @@ int main(void)
 		cmocka_unit_test(large_constants_cross_by_reference),
 		cmocka_unit_test(no_match_says_how_close_it_came),
 		cmocka_unit_test(a_real_model_is_explained),
-		cmocka_unit_test(reports_are_for_who_asks),
 		cmocka_unit_test(declines_are_counted_by_reason),
 		cmocka_unit_test(crashes_and_hangs_have_verdicts),
 		cmocka_unit_test(wrong_abi_names_both_versions),

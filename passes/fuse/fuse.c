@@ -18,12 +18,12 @@ Ctx *f_new(void)
 		return NULL;
 	c->g = pm_alloc(sizeof *c->g);
 	c->ix = pm_alloc(sizeof *c->ix);
-	c->memo = pm_alloc(F_SEEN * sizeof *c->memo);
-	c->row_memo = pm_alloc(F_SEEN * sizeof *c->row_memo);
-	c->seen = pm_alloc(F_SEEN * sizeof *c->seen);
-	c->nest.var = pm_alloc(F_VARS * sizeof *c->nest.var);
-	c->nest.ix = c->ix;
-	if (!c->g || !c->ix || !c->memo || !c->row_memo || !c->seen || !c->nest.var)
+	c->b.memo = pm_alloc(F_SEEN * sizeof *c->b.memo);
+	c->b.row_memo = pm_alloc(F_SEEN * sizeof *c->b.row_memo);
+	c->b.seen = pm_alloc(F_SEEN * sizeof *c->b.seen);
+	c->b.nest.var = pm_alloc(F_VARS * sizeof *c->b.nest.var);
+	c->b.nest.ix = c->ix;
+	if (!c->g || !c->ix || !c->b.memo || !c->b.row_memo || !c->b.seen || !c->b.nest.var)
 		return NULL;
 	return f_graph_new(c->g, &c->fail) && ix_new(c->ix, &c->fail) ? c : NULL;
 }

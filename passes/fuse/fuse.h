@@ -38,33 +38,18 @@ typedef struct Ctx {
 	Graph *g;
 	Index *ix; /* indices of the section that is built */
 
-	/* the section that is written */
+	/* the section that is built, and how */
 	Section *s;
-	int other;        /* make the second choice of threads and vectors */
-	int sums;         /* products are sums like others */
-	int apart;        /* the product has a launch of its own, `front` */
-	int alone;        /* short reductions are each thread's own */
-	int shorts;       /* short reductions that were met where rows are looked for */
-	int keep;         /* values stay in registers from loop to loop */
-	Block *out, *row; /* where statements go, and where the row's do */
-	int depth;        /* of loops over the row */
-	int at_row;       /* statements go to the row's part */
-	int branch;       /* in how many branches */
-	int reducing;     /* in the operands of how many reductions */
-	int singly;       /* lanes are rounded one by one: some of them are not wanted */
-	int trial;        /* what is written now will be written again */
-	Memo *memo, *row_memo, *seen;
-	int n_memo, memo_base, n_row, n_seen;
-	int n_names, loop_now;
-	Nest nest;                       /* that is built */
+	int other;                       /* make the second choice of threads and vectors */
+	int sums;                        /* products are sums like others */
+	int apart;                       /* the product has a launch of its own, `front` */
+	int alone;                       /* short reductions are each thread's own */
+	int shorts;                      /* short reductions that were met where rows are looked for */
+	int keep;                        /* values stay in registers from loop to loop */
+	Build b;                         /* the nest that is built */
 	int64_t early_words, kept_words; /* that a thread keeps for them, and from loop to loop */
-	uint64_t read;                   /* bits of the arguments that the section has read */
 	uint64_t vec_in, vec_out;        /* bits of the arguments that are read or written by vectors */
-	uint32_t probe;                  /* axes that reductions depend on, while plan.c asks */
-	uint32_t plain;                  /* axes that are coordinates of one reduction as they are */
-	int probing, n_probed;           /* reductions met */
-	int stage, n_reds; /* the launch that is written of a split section; reductions written so far */
-	Reduced red[F_SPLITS];
+	int stage;                       /* the launch that is made of a split section */
 
 	/* arguments of the kernel */
 	int32_t arg_in[F_ARGS], arg_out[F_ARGS];
@@ -87,16 +72,16 @@ static inline uint32_t f_row_deps(const Ctx *c)
 /* What is known inside a branch or a loop of one thread is forgotten behind it. */
 static inline int f_mark(const Ctx *c)
 {
-	return c->at_row ? c->n_row : c->n_memo;
+	return c->b.at_row ? c->b.n_row : c->b.n_memo;
 }
 
 /* Drops what has come to be known since f_mark() gave `mark`. */
 static inline void f_forget(Ctx *c, int mark)
 {
-	if (c->at_row)
-		c->n_row = mark;
+	if (c->b.at_row)
+		c->b.n_row = mark;
 	else
-		c->n_memo = mark;
+		c->b.n_memo = mark;
 }
 
 #endif

@@ -35,7 +35,7 @@ static void number(PmText *t, const char *before, int64_t x)
 /* "p0 + gb * 64 + (long long)m0 * 512" */
 static void base(Ctx *c, PmText *t, const Factor *f, const char *row, int64_t by)
 {
-	const Gen g = { &c->nest, t };
+	const Gen g = { &c->b.nest, t };
 
 	number(t, "p", f->arg);
 	pm_text_add(t, " + ");
@@ -99,11 +99,11 @@ void f_product_pointers(Ctx *c, const Section *s, PmText *t)
 /* Each element of the tile by itself. */
 static void elements_text(Ctx *c, const Section *s, PmText *t)
 {
-	const Gen g = { &c->nest, t };
+	const Gen g = { &c->b.nest, t };
 	const Tile *l = &s->tile;
 	int64_t fast = (s->down ? l->rows : l->cols) / s->vec;
 
-	g_block(&g, &c->nest.rows);
+	g_block(&g, &c->b.nest.rows);
 	pm_text_add(t, "_Pragma(\"unroll 2\") ");
 	number(t, "for (int k = threadIdx.x; k < ", l->rows * l->cols / s->vec);
 	number(t, "; k += ", s->block);
@@ -115,14 +115,14 @@ static void elements_text(Ctx *c, const Section *s, PmText *t)
 	number(t, ";\nif (gs < ", s->down ? f_tile_cols(c, s) : f_tile_rows(c, s));
 	number(t, " && gv < ", (s->down ? f_tile_rows(c, s) : f_tile_cols(c, s)) / s->vec);
 	pm_text_add(t, ") {\n");
-	g_block(&g, &c->nest.body);
+	g_block(&g, &c->b.nest.body);
 	pm_text_add(t, "}\n}\n");
 }
 
 /* Threads that share a row of the tile, and which row of the matrices that is. */
 static void rows_text(Ctx *c, const Section *s, PmText *t)
 {
-	const Gen g = { &c->nest, t };
+	const Gen g = { &c->b.nest, t };
 	int64_t m = c->g->op[s->dot].par[1];
 
 	number(t, "const int lane = threadIdx.x % ", s->group);
@@ -131,8 +131,8 @@ static void rows_text(Ctx *c, const Section *s, PmText *t)
 	number(t, ";\nconst int r = gb * ", m);
 	number(t, " + (live ? m0 + ls : ", m - 1);
 	pm_text_add(t, ");\n(void)lane; (void)live; (void)r;\n");
-	g_block(&g, &c->nest.decl);
-	g_block(&g, &c->nest.rows);
+	g_block(&g, &c->b.nest.decl);
+	g_block(&g, &c->b.nest.rows);
 }
 
 int64_t f_tile_places(Ctx *c, const Section *s, PmText *t)

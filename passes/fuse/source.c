@@ -271,7 +271,7 @@ static void early_loops(const Gen *g)
 
 static void section_text(Ctx *c, Section *s, int first, PmText *t)
 {
-	Gen g = { &c->nest, t };
+	Gen g = { &c->b.nest, t };
 
 	c->keep = s->rows && s->keep;
 	if (!f_build(c, s))
@@ -283,7 +283,7 @@ static void section_text(Ctx *c, Section *s, int first, PmText *t)
 	if (c->report) {
 		line(c->report, "section ", s - c->section, "");
 		line(c->report, " launch ", c->stage + c->apart, "\n");
-		nest_print(&c->nest, c->report);
+		nest_print(&c->b.nest, c->report);
 	}
 	line(t, "if (blockIdx.x < ", first + s->blocks, ") {\n");
 	line(t, "const int block = blockIdx.x - ", first, ";\n");
@@ -294,17 +294,17 @@ static void section_text(Ctx *c, Section *s, int first, PmText *t)
 		/* Results of rows are one block's. */
 		if (s->split && c->stage == s->n_stages && !f_along(c))
 			pm_text_add(t, "if (slice != 0)\nreturn;\n");
-		g_block(&g, &c->nest.decl);
-		g_block(&g, &c->nest.early[EARLY_ROW]);
+		g_block(&g, &c->b.nest.decl);
+		g_block(&g, &c->b.nest.early[EARLY_ROW]);
 		early_loops(&g);
-		g_block(&g, &c->nest.rows);
+		g_block(&g, &c->b.nest.rows);
 	} else {
 		line(t, "const int m = block * ", s->block, " + threadIdx.x;\n");
-		g_block(&g, &c->nest.early[EARLY_ROW]);
-		g_block(&g, &c->nest.rows);
+		g_block(&g, &c->b.nest.early[EARLY_ROW]);
+		g_block(&g, &c->b.nest.rows);
 		line(t, "if (m < ", s->extent / s->vec, ") {\n");
-		g_block(&g, &c->nest.early[0]);
-		g_block(&g, &c->nest.body);
+		g_block(&g, &c->b.nest.early[0]);
+		g_block(&g, &c->b.nest.body);
 		pm_text_add(t, "}\n");
 	}
 	pm_text_add(t, "return;\n}\n");

@@ -12,6 +12,7 @@ typedef struct Gen {
 
 const char *f_ctype(int dtype);  /* in memory, as CUDA has it */
 const char *f_cclass(int dtype); /* in registers */
+/* Appends s. */
 void g_add(const Gen *g, const char *s);
 /* s and then x. */
 void g_num(const Gen *g, const char *s, int64_t x);

@@ -19,6 +19,7 @@ typedef struct Cost {
 	int syncs;      /* times that the threads of a row join their parts */
 } Cost;
 
+/* Of a complete nest. */
 Cost nest_cost(const Nest *n);
 
 #endif

@@ -107,11 +107,11 @@ static int through(Ctx *c, const Op *o, const Ix *co, Ix *at)
 /* The nest says that all of the operand is read. */
 static void factor(Ctx *c, int arg)
 {
-	Block *out = c->out;
+	Block *out = c->b.out;
 
-	c->out = &c->nest.decl;
+	c->b.out = &c->b.nest.decl;
 	f_emit(c, ST_FACTOR)->arg = (int16_t)arg;
-	c->out = out;
+	c->b.out = out;
 }
 
 /* The index of op at the coordinates, in the operand of the kernel that it is a view of. */

@@ -29,20 +29,20 @@ static int is_plain(const Ctx *c, Ix at)
 
 int f_early_place(const Ctx *c, const Op *o, Ix at)
 {
-	if (c->trial || c->branch || c->s->dot || !is_plain(c, at) || c->ix->lin[at].lo < 0 ||
+	if (c->b.trial || c->b.branch || c->s->dot || !is_plain(c, at) || c->ix->lin[at].lo < 0 ||
 	    c->ix->lin[at].hi >= f_numel(o))
 		return -1;
-	if (c->at_row)
+	if (c->b.at_row)
 		return EARLY_ROW;
 	if (!c->s->rows)
 		return 0;
-	return c->loop_now >= 0 && nest_unrolled(&c->nest, c->loop_now) ? c->loop_now : -1;
+	return c->b.loop_now >= 0 && nest_unrolled(&c->b.nest, c->b.loop_now) ? c->b.loop_now : -1;
 }
 
 /* Turns of the loops that the load stands in front of; 0: it is outside of loops. */
 static int64_t turns(const Ctx *c, int where)
 {
-	return where == EARLY_ROW || !c->s->rows ? 0 : nest_turns(&c->nest, where);
+	return where == EARLY_ROW || !c->s->rows ? 0 : nest_turns(&c->b.nest, where);
 }
 
 /* Words that a thread may keep besides those that it computes with. */
@@ -59,19 +59,19 @@ static int64_t words_of(const Ctx *c, const Stmt *s)
 /* What an early load and its array have of the load that it is for. */
 static void declare(Ctx *c, StmtKind kind, Block *where, const Stmt *load, int64_t n)
 {
-	Block *out = c->out;
+	Block *out = c->b.out;
 	Stmt *e;
 
-	c->out = where;
+	c->b.out = where;
 	e = f_emit(c, kind);
-	e->early = (int16_t)c->nest.n_early;
+	e->early = (int16_t)c->b.nest.n_early;
 	e->arg = load->arg;
 	e->at = load->at;
 	e->vec = load->vec;
 	e->lanes = load->lanes;
 	e->dtype = load->dtype;
 	e->n = n;
-	c->out = out;
+	c->b.out = out;
 }
 
 /* The load becomes an early one, if there is room. */
@@ -80,44 +80,44 @@ static void hoist(Ctx *c, Stmt *s, const Stmt **early)
 	int64_t n = turns(c, s->where), words;
 	int i;
 
-	for (i = 0; i < c->nest.n_early; i++)
+	for (i = 0; i < c->b.nest.n_early; i++)
 		if (early[i]->where == s->where && early[i]->arg == s->arg && early[i]->at == s->at &&
 		    early[i]->vec == s->vec) {
 			s->early = (int16_t)i;
 			s->n = n;
 			return;
 		}
-	if (c->nest.n_early == F_EARLY)
+	if (c->b.nest.n_early == F_EARLY)
 		return;
 	words = s->where == EARLY_ROW ? 0 : (n ? n : 1) * words_of(c, s);
 	if (words && c->kept_words + c->early_words + words > room(c->s))
 		return;
 	c->early_words += words;
 	if (n)
-		declare(c, ST_EARLY_ARRAY, &c->nest.decl, s, n);
-	declare(c, ST_EARLY, &c->nest.early[s->where], s, n);
-	early[c->nest.n_early] = s;
-	s->early = (int16_t)c->nest.n_early++;
+		declare(c, ST_EARLY_ARRAY, &c->b.nest.decl, s, n);
+	declare(c, ST_EARLY, &c->b.nest.early[s->where], s, n);
+	early[c->b.nest.n_early] = s;
+	s->early = (int16_t)c->b.nest.n_early++;
 	s->n = n;
 }
 
 void f_finish(Ctx *c)
 {
 	const Stmt *early[F_EARLY];
-	Block *out = c->out;
+	Block *out = c->b.out;
 	Stmt *s;
 
 	c->early_words = 0;
-	for (s = c->nest.asked; s; s = s->asked) {
+	for (s = c->b.nest.asked; s; s = s->asked) {
 		if (s->kind == ST_LOAD && s->where >= 0) {
 			hoist(c, s, early);
 		} else if (s->kind == ST_FOLD) {
 			s->packed = (uint8_t)f_adds_apart(c, &c->g->op[s->o]);
-		} else if (s->kind == ST_KEEP && c->nest.var[s->from[0].var].wanted) {
+		} else if (s->kind == ST_KEEP && c->b.nest.var[s->from[0].var].wanted) {
 			s->flag = 1;
-			c->out = &c->nest.decl;
+			c->b.out = &c->b.nest.decl;
 			f_emit_to(c, ST_KEEP_ARRAY, s->from[0].var, -1)->n = s->n;
 		}
 	}
-	c->out = out;
+	c->b.out = out;
 }

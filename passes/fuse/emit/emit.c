@@ -4,18 +4,18 @@
 
 Stmt *f_emit(Ctx *c, StmtKind kind)
 {
-	Stmt *s = nest_new(&c->nest, kind);
+	Stmt *s = nest_new(&c->b.nest, kind);
 
-	if (s == &c->nest.spare)
+	if (s == &c->b.nest.spare)
 		f_fail(c, "it has too many operations");
 	else
-		nest_put(c->out, s);
+		nest_put(c->b.out, s);
 	return s;
 }
 
 Ref f_ref(const Ctx *c, int var)
 {
-	return (Ref){ (int16_t)var, c->nest.var[var].cached };
+	return (Ref){ (int16_t)var, c->b.nest.var[var].cached };
 }
 
 Stmt *f_emit_to(Ctx *c, StmtKind kind, int to, int from)
@@ -30,28 +30,28 @@ Stmt *f_emit_to(Ctx *c, StmtKind kind, int to, int from)
 
 void f_ask(Ctx *c, Stmt *s)
 {
-	if (s == &c->nest.spare)
+	if (s == &c->b.nest.spare)
 		return;
-	if (c->nest.asked_last)
-		c->nest.asked_last->asked = s;
+	if (c->b.nest.asked_last)
+		c->b.nest.asked_last->asked = s;
 	else
-		c->nest.asked = s;
-	c->nest.asked_last = s;
+		c->b.nest.asked = s;
+	c->b.nest.asked_last = s;
 }
 
 /* ---- blocks ---- */
 
 Block *f_open(Ctx *c, Stmt *owner)
 {
-	Block *out = c->out, *b = nest_take(&c->nest, sizeof *b);
+	Block *out = c->b.out, *b = nest_take(&c->b.nest, sizeof *b);
 
 	if (!b)
 		return out;
 	*b = (Block){ NULL, NULL };
-	c->out = b;
+	c->b.out = b;
 	/* What the row's statements ask for stands with them. */
-	if (c->at_row)
-		c->row = b;
+	if (c->b.at_row)
+		c->b.row = b;
 	if (owner)
 		owner->body = b;
 	return out;
@@ -59,11 +59,11 @@ Block *f_open(Ctx *c, Stmt *owner)
 
 Block *f_close(Ctx *c, Block *out)
 {
-	Block *b = c->out;
+	Block *b = c->b.out;
 
-	c->out = out;
-	if (c->at_row)
-		c->row = out;
+	c->b.out = out;
+	if (c->b.at_row)
+		c->b.row = out;
 	return b;
 }
 
@@ -71,18 +71,18 @@ void f_append(Ctx *c, const Block *b)
 {
 	if (!b->first)
 		return;
-	if (c->out->last)
-		c->out->last->next = b->first;
+	if (c->b.out->last)
+		c->b.out->last->next = b->first;
 	else
-		c->out->first = b->first;
-	c->out->last = b->last;
+		c->b.out->first = b->first;
+	c->b.out->last = b->last;
 }
 
 /* ---- conditions ---- */
 
 void f_when(Ctx *c, Stmt *s, CondKind kind, Ix at, int64_t n)
 {
-	if (!nest_when(&c->nest, s, kind, at, n))
+	if (!nest_when(&c->b.nest, s, kind, at, n))
 		f_fail(c, "it has too many operations");
 }
 
@@ -102,24 +102,24 @@ int f_new_var(Ctx *c, int dtype, int lanes)
 {
 	Var *v;
 
-	if (c->nest.n_vars == F_VARS) {
+	if (c->b.nest.n_vars == F_VARS) {
 		f_fail(c, "it has too many operations");
 		return 0;
 	}
-	v = &c->nest.var[c->nest.n_vars];
+	v = &c->b.nest.var[c->b.nest.n_vars];
 	v->dtype = (int8_t)f_class(dtype);
 	v->lanes = (uint8_t)(lanes && c->s->vec > 1);
 	v->cached = v->kept = v->wanted = 0;
 	v->exact = f_class(dtype) == PM_I64;
 	v->before = v->packed = -1;
-	v->row = (uint8_t)c->at_row;
-	v->loop = (int16_t)(c->at_row ? -1 : c->loop_now);
-	return c->nest.n_vars++;
+	v->row = (uint8_t)c->b.at_row;
+	v->loop = (int16_t)(c->b.at_row ? -1 : c->b.loop_now);
+	return c->b.nest.n_vars++;
 }
 
 int f_is_packed(const Ctx *c, int var, int dtype)
 {
-	return c->nest.var[var].packed == dtype && !c->nest.var[var].cached;
+	return c->b.nest.var[var].packed == dtype && !c->b.nest.var[var].cached;
 }
 
 void f_begin(Ctx *c, int var, Start start)
@@ -129,9 +129,9 @@ void f_begin(Ctx *c, int var, Start start)
 
 Stmt *f_move(Ctx *c, int to, int from)
 {
-	if (c->nest.var[from].lanes && !c->nest.var[to].lanes)
+	if (c->b.nest.var[from].lanes && !c->b.nest.var[to].lanes)
 		f_fail(c, "lanes go different ways");
-	c->nest.var[to].exact &= c->nest.var[from].exact;
+	c->b.nest.var[to].exact &= c->b.nest.var[from].exact;
 	return f_emit_to(c, ST_MOVE, to, from);
 }
 
@@ -140,7 +140,7 @@ void f_name(Ctx *c, char letter, char name[F_NAME])
 	PmText t = { name, 1, F_NAME, 0 };
 
 	name[0] = letter;
-	pm_text_int(&t, c->n_names++);
+	pm_text_int(&t, c->b.n_names++);
 	name[t.n] = 0;
 }
 

@@ -23,7 +23,7 @@ int f_arg(Ctx *c, int op)
 	}
 	if (i == c->n_arg_in)
 		c->arg_in[c->n_arg_in++] = op;
-	c->nest.in[i] = (Operand){ c->g->op[op].dtype, f_numel(&c->g->op[op]) };
+	c->b.nest.in[i] = (Operand){ c->g->op[op].dtype, f_numel(&c->g->op[op]) };
 	return i;
 }
 
@@ -58,14 +58,14 @@ static int load(Ctx *c, int op, const Ix *co)
 	s->lane = of_lane;
 	s->where = (int8_t)(of_lane >= 0 ? -1 : f_early_place(c, o, at));
 	f_ask(c, s);
-	if (!c->trial) {
-		s->reread = c->read >> s->arg & 1;
-		c->read |= 1ull << s->arg;
+	if (!c->b.trial) {
+		s->reread = c->b.read >> s->arg & 1;
+		c->b.read |= 1ull << s->arg;
 	}
 	c->vec_in |= step == 1 ? 1ull << s->arg : 0;
-	c->nest.var[s->to].exact = 1;
+	c->b.nest.var[s->to].exact = 1;
 	if (step == 1 && of_lane < 0 && is_half(o))
-		c->nest.var[s->to].packed = o->dtype;
+		c->b.nest.var[s->to].packed = o->dtype;
 	return s->to;
 }
 
@@ -73,7 +73,7 @@ static int number(Ctx *c, const Op *o)
 {
 	Stmt *s = f_emit_to(c, ST_NUMBER, f_new_var(c, o->dtype, 0), -1);
 
-	c->nest.var[s->to].exact = 1;
+	c->b.nest.var[s->to].exact = 1;
 	s->num = o->num;
 	s->n_num = 1;
 	return s->to;
@@ -102,7 +102,7 @@ static int within(const Ctx *c, const Op *o, const Ix *co)
 static int write_exact(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->g->op[op];
-	int red = c->at_row && !c->branch && within(c, o, co) ? f_picked_from(c, op) : -1;
+	int red = c->b.at_row && !c->b.branch && within(c, o, co) ? f_picked_from(c, op) : -1;
 
 	if (red >= 0)
 		return f_pick(c, op, co, red);
@@ -136,16 +136,16 @@ int f_rounded(Ctx *c, int op, int var)
 	Stmt *s;
 	int y;
 
-	if (var < 0 || !o->val.id || !is_half(o) || c->nest.var[var].exact)
+	if (var < 0 || !o->val.id || !is_half(o) || c->b.nest.var[var].exact)
 		return var;
-	y = f_new_var(c, o->dtype, c->nest.var[var].lanes);
-	c->nest.var[y].exact = 1;
-	c->nest.var[y].before = (int16_t)var;
+	y = f_new_var(c, o->dtype, c->b.nest.var[var].lanes);
+	c->b.nest.var[y].exact = 1;
+	c->b.nest.var[y].before = (int16_t)var;
 	s = f_emit_to(c, ST_ROUND, y, var);
 	s->dtype = o->dtype;
-	s->packed = c->nest.var[y].lanes && !c->singly;
+	s->packed = c->b.nest.var[y].lanes && !c->b.singly;
 	if (s->packed)
-		c->nest.var[y].packed = o->dtype;
+		c->b.nest.var[y].packed = o->dtype;
 	return y;
 }
 
@@ -158,20 +158,20 @@ static int write_value(Ctx *c, int op, const Ix *co)
 /* What depends on the row only is written once for the row, in front of the loops. */
 static int for_the_row(Ctx *c, int op, const Ix *co)
 {
-	Block *out = c->out;
-	int var, branch = c->branch, trial = c->trial;
+	Block *out = c->b.out;
+	int var, branch = c->b.branch, trial = c->b.trial;
 
-	c->trial = 0;
-	c->out = c->row;
-	c->at_row = 1;
-	c->branch = 0;
+	c->b.trial = 0;
+	c->b.out = c->b.row;
+	c->b.at_row = 1;
+	c->b.branch = 0;
 	var = write_value(c, op, co);
 	if (var >= 0 && !c->fail)
 		f_memo_add(c, op, co, c->g->op[op].rank, var);
-	c->at_row = 0;
-	c->branch = branch;
-	c->trial = trial;
-	c->out = out;
+	c->b.at_row = 0;
+	c->b.branch = branch;
+	c->b.trial = trial;
+	c->b.out = out;
 	return var;
 }
 
@@ -191,7 +191,7 @@ int f_eval(Ctx *c, int op, const Ix *coords)
 	var = f_memo_find(c, op, co, o->rank);
 	if (var >= 0)
 		return var;
-	if (!c->at_row && !(deps & ~f_row_deps(c)) && within(c, o, co))
+	if (!c->b.at_row && !(deps & ~f_row_deps(c)) && within(c, o, co))
 		return for_the_row(c, op, co);
 	var = write_value(c, op, co);
 	if (var >= 0 && !c->fail)

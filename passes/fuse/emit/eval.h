@@ -18,6 +18,29 @@ typedef struct Reduced {
 	int op, stage, var;
 } Reduced;
 
+/* A nest under construction. */
+typedef struct Build {
+	Nest nest;
+	Block *out, *row;             /* where statements go, and where the row's do */
+	int depth;                    /* of loops over the row */
+	int at_row;                   /* statements go to the row's part */
+	int branch;                   /* in how many branches */
+	int reducing;                 /* in the operands of how many reductions */
+	int singly;                   /* lanes are rounded one by one: some of them are not wanted */
+	int trial;                    /* what is built now will be dropped, and built again */
+	int loop_now;                 /* the loop class that statements stand in, -1: none */
+	int n_names;                  /* that were given */
+	uint64_t read;                /* bits of the arguments that the section has read */
+	Memo *memo, *row_memo, *seen; /* what is known here, of the row, and of loops that are over */
+	int n_memo, memo_base, n_row, n_seen;
+	int n_reds; /* reductions by rows that were met */
+	Reduced red[F_SPLITS];
+	/* While plan.c asks what reductions depend on, without loops: */
+	int probing, n_probed; /* reductions that were met */
+	uint32_t probe;        /* axes that they depend on */
+	uint32_t plain;        /* axes that are coordinates of one of them as they are */
+} Build;
+
 /* ---- eval.c ---- */
 
 /* The variable that holds the value of op at the coordinates; -1 after a failure. */
@@ -61,7 +84,7 @@ Stmt *f_red_step(Ctx *c, const Op *o, int acc, int v, int lanes);
 /* The value of op, an operand of the reduction `red`, at one of the row's places: taken from the loop over
  * all that `red` has of them. */
 int f_pick(Ctx *c, int op, const Ix *co, int red);
-/* Opens a loop of one thread alone, and gives its index; what c->out was is its end. */
+/* Opens a loop of one thread alone, and gives its index; what c->b.out was is its end. */
 Ix f_loop_alone(Ctx *c, int64_t n);
 /* The place in arg_in of a value that is read from memory. */
 int f_arg(Ctx *c, int op);
@@ -79,14 +102,14 @@ void f_loop_drop(Ctx *c, const LoopState *st);
 
 /* ---- emit.c ---- */
 
-/* A statement at the end of c->out, its fields none; never NULL. */
+/* A statement at the end of c->b.out, its fields none; never NULL. */
 Stmt *f_emit(Ctx *c, StmtKind kind);
 /* The same with the variable that it makes or changes, and one that it reads; -1: none. */
 Stmt *f_emit_to(Ctx *c, StmtKind kind, int to, int from);
 /* Puts s into the order in which f_finish() decides. */
 void f_ask(Ctx *c, Stmt *s);
-/* Statements go to a new block from here on, the body of `owner` unless that is NULL; gives what c->out was.
- * f_close() goes back there and gives the block. */
+/* Statements go to a new block from here on, the body of `owner` unless that is NULL; gives what c->b.out
+ * was. f_close() goes back there and gives the block. */
 Block *f_open(Ctx *c, Stmt *owner);
 Block *f_close(Ctx *c, Block *out);
 /* The statements of b, behind those that are there. */
@@ -110,7 +133,8 @@ enum { F_NAME = 12 };
 void f_name(Ctx *c, char letter, char name[F_NAME]);
 /* An index of a new name. */
 Ix f_new_index(Ctx *c, char letter, int64_t hi, uint32_t deps, int lanes);
-/* Opens a loop of one thread over n elements, `step` at a time, and gives its index; *out is what c->out was.
+/* Opens a loop of one thread over n elements, `step` at a time, and gives its index; *out is what c->b.out
+ * was.
  */
 Ix f_for(Ctx *c, ForHow how, int64_t n, int step, Block **out);
 

@@ -22,7 +22,7 @@ static int is_exact(const Ctx *c, const Op *o, int n_in, const int *var)
 	int k, exact = o->exact;
 
 	for (k = 0; k < n_in; k++)
-		exact &= var[k] < 0 || c->nest.var[var[k]].exact;
+		exact &= var[k] < 0 || c->b.nest.var[var[k]].exact;
 	return exact;
 }
 
@@ -39,7 +39,7 @@ static int are_packed(const Ctx *c, const Op *o, const int *var)
 	int k, n = 0;
 
 	for (k = 0; k < 2; k++) {
-		const Var *v = &c->nest.var[var[k]];
+		const Var *v = &c->b.nest.var[var[k]];
 
 		if (f_is_packed(c, var[k], o->dtype))
 			n++;
@@ -55,9 +55,9 @@ static int expression(Ctx *c, const Op *o, int n_in, const int *var)
 	Stmt *s;
 
 	for (k = 0; k < n_in; k++)
-		lanes |= var[k] >= 0 && c->nest.var[var[k]].lanes;
+		lanes |= var[k] >= 0 && c->b.nest.var[var[k]].lanes;
 	y = f_new_var(c, o->dtype, lanes);
-	c->nest.var[y].exact |= (uint8_t)is_exact(c, o, n_in, var);
+	c->b.nest.var[y].exact |= (uint8_t)is_exact(c, o, n_in, var);
 	s = f_emit_to(c, ST_EW, y, -1);
 	for (k = 0; k < n_in; k++)
 		if (var[k] >= 0)
@@ -67,10 +67,10 @@ static int expression(Ctx *c, const Op *o, int n_in, const int *var)
 	s->n_num = o->n_num;
 	s->dtype = o->dtype;
 	s->compute = (int8_t)o->compute;
-	if (has_pairs(o) && c->nest.var[y].lanes && !c->singly && are_packed(c, o, var)) {
+	if (has_pairs(o) && c->b.nest.var[y].lanes && !c->b.singly && are_packed(c, o, var)) {
 		s->packed = 1;
-		c->nest.var[y].exact = 1;
-		c->nest.var[y].packed = o->dtype;
+		c->b.nest.var[y].exact = 1;
+		c->b.nest.var[y].packed = o->dtype;
 	}
 	return y;
 }
@@ -99,8 +99,8 @@ static int cast(Ctx *c, int op, const Ix *co)
 
 	if (x < 0 || o->dtype == c->g->op[o->in[0]].dtype)
 		return x;
-	y = f_new_var(c, o->dtype, c->nest.var[x].lanes);
-	c->nest.var[y].exact = 1;
+	y = f_new_var(c, o->dtype, c->b.nest.var[x].lanes);
+	c->b.nest.var[y].exact = 1;
 	f_emit_to(c, ST_CAST, y, x)->dtype = o->dtype;
 	return y;
 }

@@ -10,7 +10,7 @@ static Ix data_index(Ctx *c, int op, const Ix *co, int64_t extent)
 	const Op *o = &c->g->op[op];
 	int idx = o->in[1], rank = c->g->op[idx].rank, key = KEY_GATHER - op, found, v;
 	uint32_t deps = f_deps(c, co, rank);
-	Place p = { c->out, c->at_row, c->branch };
+	Place p = { c->b.out, c->b.at_row, c->b.branch };
 	Stmt *s;
 	Ix x;
 
@@ -25,13 +25,13 @@ static Ix data_index(Ctx *c, int op, const Ix *co, int64_t extent)
 	v = f_eval(c, idx, co);
 	if (c->fail)
 		return 0;
-	if (c->nest.var[v].row && !(deps & ~f_row_deps(c)))
+	if (c->b.nest.var[v].row && !(deps & ~f_row_deps(c)))
 		p = f_enter_row(c);
-	else if (c->branch || !(deps & ~f_row_deps(c)))
+	else if (c->b.branch || !(deps & ~f_row_deps(c)))
 		deps |= DEP_HERE;
-	if (!c->nest.var[v].lanes)
+	if (!c->b.nest.var[v].lanes)
 		deps &= ~(uint32_t)DEP_LANE;
-	x = f_new_index(c, 'x', extent - 1, deps, c->nest.var[v].lanes);
+	x = f_new_index(c, 'x', extent - 1, deps, c->b.nest.var[v].lanes);
 	s = f_emit_to(c, ST_PICK, -1, v);
 	s->def = x;
 	s->n = extent;

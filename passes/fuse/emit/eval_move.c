@@ -70,13 +70,13 @@ static void piece(Ctx *c, const Op *o, int k, int y, const Ix *co)
 	int mark = f_mark(c), x, d;
 	Ix at[F_RANK];
 
-	c->branch++;
+	c->b.branch++;
 	for (d = 0; d < from->rank; d++)
 		at[d] = f_confine(c, co[d], from->dim[d] - 1);
 	x = f_eval(c, o->in[k], at);
 	if (x >= 0)
 		f_move(c, y, x);
-	c->branch--;
+	c->b.branch--;
 	f_forget(c, mark);
 }
 
@@ -113,7 +113,7 @@ static int is_woven(const Ctx *c, const Op *o, Ix at)
 
 	for (k = 0; k < o->n_in && c->g->op[o->in[k]].dim[o->axis] == 1; k++)
 		;
-	return k == o->n_in && c->s->vec > 1 && !c->at_row && c->ix->lin[at].deps == DEP_LANE &&
+	return k == o->n_in && c->s->vec > 1 && !c->b.at_row && c->ix->lin[at].deps == DEP_LANE &&
 	       (!c->s->rows || f_numel(o) / c->s->vec >= f_target()->full / 4);
 }
 
@@ -125,22 +125,22 @@ static int woven(Ctx *c, const Op *o, const Ix *co)
 	Block *out;
 	Stmt *s;
 
-	c->nest.var[y].exact = 1;
+	c->b.nest.var[y].exact = 1;
 	f_begin(c, y, START_NONE);
 	s = f_emit(c, ST_WOVEN);
 	s->part = 1.0 / o->n_in;
 	out = f_open(c, s);
-	c->singly++;
+	c->b.singly++;
 	for (k = 0; k < o->n_in; k++) {
 		x = f_eval(c, o->in[k], co);
 		if (x < 0)
 			return -1;
-		c->nest.var[y].exact &= c->nest.var[x].exact;
+		c->b.nest.var[y].exact &= c->b.nest.var[x].exact;
 		s = f_emit_to(c, ST_SELECT, y, x);
 		s->at = co[o->axis];
 		s->base = ix_const(c->ix, k);
 	}
-	c->singly--;
+	c->b.singly--;
 	f_close(c, out);
 	return y;
 }
@@ -163,7 +163,7 @@ static int concat(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->g->op[op];
 	int64_t from = 0, lo = c->ix->lin[co[o->axis]].lo, hi = c->ix->lin[co[o->axis]].hi;
-	Block *out = c->out;
+	Block *out = c->b.out;
 	Stmt *last = NULL;
 	Ix at[F_RANK];
 	int k, y = -1, d;
@@ -181,12 +181,12 @@ static int concat(Ctx *c, int op, const Ix *co)
 				return f_eval(c, o->in[k], at);
 			if (y < 0) {
 				y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
-				c->nest.var[y].exact = 1;
+				c->b.nest.var[y].exact = 1;
 				f_begin(c, y, START_NONE);
-				if (!c->at_row)
+				if (!c->b.at_row)
 					f_open(c, f_emit(c, ST_CHOOSE));
 			}
-			if (c->at_row)
+			if (c->b.at_row)
 				last = row_piece(c, o, k, y, co, at, from);
 			else
 				arm(c, o, k, y, co, at, from, end);
@@ -195,7 +195,7 @@ static int concat(Ctx *c, int op, const Ix *co)
 	}
 	if (last)
 		last->flag = 1;
-	c->out = out;
+	c->b.out = out;
 	return y;
 }
 
@@ -242,11 +242,11 @@ static int pad_constant(Ctx *c, const Op *o, const Ix *co)
 	if (o->n_in > 1)
 		v = f_eval(c, o->in[1], zero);
 	y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
-	c->nest.var[y].exact = 1;
+	c->b.nest.var[y].exact = 1;
 	f_begin(c, y, v < 0 ? START_ZERO : START_NONE);
 	if (v >= 0)
 		f_move(c, y, v);
-	x = c->at_row ? everywhere(c, o, 0, at) : -1;
+	x = c->b.at_row ? everywhere(c, o, 0, at) : -1;
 	if (c->fail)
 		return -1;
 	s = f_emit(c, ST_IF);
@@ -286,7 +286,7 @@ static int trilu(Ctx *c, const Op *o, const Ix *co)
 	if (x < 0)
 		return x;
 	y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
-	c->nest.var[y].exact = c->nest.var[x].exact;
+	c->b.nest.var[y].exact = c->b.nest.var[x].exact;
 	s = f_emit_to(c, ST_TRIANGLE, y, x);
 	s->at = co[o->rank - 1];
 	s->base = co[o->rank - 2];

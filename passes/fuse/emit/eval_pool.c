@@ -47,7 +47,7 @@ int f_eval_pool(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->g->op[op];
 	int outside[F_RANK] = { 0 }, d, some = 0, acc, count = -1, v, mark = f_mark(c);
-	Block *out = c->out;
+	Block *out = c->b.out;
 	Stmt *s;
 	uint32_t deps = 0;
 	Ix at[F_RANK];
@@ -68,7 +68,7 @@ int f_eval_pool(Ctx *c, int op, const Ix *co)
 	}
 	if (count >= 0)
 		count_tap(c, o, at, outside, count);
-	c->branch++;
+	c->b.branch++;
 	if (some) {
 		s = f_emit(c, ST_IF);
 		when_inside(c, s, o, at, outside);
@@ -78,11 +78,11 @@ int f_eval_pool(Ctx *c, int op, const Ix *co)
 				at[d + 2] = f_confine(c, at[d + 2], c->g->op[o->in[0]].dim[d + 2] - 1);
 	}
 	v = f_eval(c, o->in[0], at);
-	c->branch--;
+	c->b.branch--;
 	if (v < 0)
 		return -1;
-	c->nest.var[acc].exact |= f_red_extreme(o) && c->nest.var[v].exact;
-	f_red_step(c, o, acc, v, c->nest.var[acc].lanes);
+	c->b.nest.var[acc].exact |= f_red_extreme(o) && c->b.nest.var[v].exact;
+	f_red_step(c, o, acc, v, c->b.nest.var[acc].lanes);
 	f_close(c, out);
 	f_forget(c, mark);
 	if (count >= 0)

@@ -34,7 +34,7 @@ Stmt *f_red_step(Ctx *c, const Op *o, int acc, int v, int lanes)
 	s->how = o->red;
 	s->lanes = lanes && c->s->vec > 1;
 	s->o = (int)(o - c->g->op);
-	if (c->nest.var[acc].dtype == c->nest.var[v].dtype && c->nest.var[v].dtype != PM_I64)
+	if (c->b.nest.var[acc].dtype == c->b.nest.var[v].dtype && c->b.nest.var[v].dtype != PM_I64)
 		f_ask(c, s);
 	return s;
 }
@@ -80,8 +80,8 @@ static int end_of(Ctx *c, const Op *o, int acc, int64_t n, int in_slice)
 	int y = acc;
 	Stmt *s;
 
-	if (f_class(o->dtype) != c->nest.var[acc].dtype) {
-		y = f_new_var(c, o->dtype, c->nest.var[acc].lanes);
+	if (f_class(o->dtype) != c->b.nest.var[acc].dtype) {
+		y = f_new_var(c, o->dtype, c->b.nest.var[acc].lanes);
 		f_emit_to(c, ST_FLOAT, y, acc);
 	}
 	if (o->red != RED_MEAN)
@@ -104,33 +104,33 @@ static void share(Ctx *c, int red, int acc, int place)
 static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 {
 	const Op *o = &c->g->op[op];
-	Block *row = c->out, *body;
+	Block *row = c->b.out, *body;
 	LoopState st;
 	Ix at[F_RANK];
 	int acc = f_new_var(c, sum_type(o), c->s->wide), v, y, number, stage, joined;
 
 	place(c, o, co, f_loop_begin(c, n, &st), at);
-	c->reducing++;
+	c->b.reducing++;
 	v = f_eval(c, o->in[0], at);
-	c->reducing--;
+	c->b.reducing--;
 	if (v < 0)
 		return -1;
-	number = c->n_reds++;
+	number = c->b.n_reds++;
 	stage = f_stage_of(c, op, number);
 	joined = c->s->split && stage < c->stage;
-	body = c->out;
-	c->out = row;
+	body = c->b.out;
+	c->b.out = row;
 	f_begin(c, acc, f_red_start(o));
-	c->out = body;
-	c->nest.var[acc].exact |= f_red_extreme(o) && c->nest.var[v].exact;
-	f_red_step(c, o, acc, v, 1)->flag = (uint8_t)nest_is_open(&c->nest, st.loop);
+	c->b.out = body;
+	c->b.nest.var[acc].exact |= f_red_extreme(o) && c->b.nest.var[v].exact;
+	f_red_step(c, o, acc, v, 1)->flag = (uint8_t)nest_is_open(&c->b.nest, st.loop);
 	if (joined)
 		f_loop_drop(c, &st);
 	else
 		f_loop_end(c, &st);
 	if (joined)
 		f_join_parts(c, o, acc, number, n);
-	if (c->out != row)
+	if (c->b.out != row)
 		return f_fail(c, "a loop was left open");
 	if (c->s->group > 1)
 		share(c, o->red, acc, number % 2);
@@ -138,14 +138,14 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 		f_leave_part(c, o, acc, number, n);
 	y = end_of(c, o, acc, n, c->s->split && stage == c->stage);
 	if (number < F_SPLITS)
-		c->red[number].var = y;
+		c->b.red[number].var = y;
 	return y;
 }
 
 int f_pick(Ctx *c, int op, const Ix *co, int red)
 {
 	const Op *o = &c->g->op[red];
-	Block *row = c->out, *body;
+	Block *row = c->b.out, *body;
 	LoopState st;
 	Stmt *s;
 	int64_t dim[F_RANK], n;
@@ -157,18 +157,18 @@ int f_pick(Ctx *c, int op, const Ix *co, int red)
 		own[k] = co[axis[k]];
 	e = f_loop_begin(c, n, &st);
 	place(c, o, co, e, at);
-	c->reducing++;
+	c->b.reducing++;
 	v = f_eval(c, op, at);
-	c->reducing--;
+	c->b.reducing--;
 	if (v < 0)
 		return -1;
-	number = c->n_reds++;
+	number = c->b.n_reds++;
 	f_stage_of(c, op, number);
-	body = c->out;
-	c->out = row;
+	body = c->b.out;
+	c->b.out = row;
 	f_begin(c, acc, START_LOWEST);
-	c->out = body;
-	c->nest.var[acc].exact = c->nest.var[v].exact;
+	c->b.out = body;
+	c->b.nest.var[acc].exact = c->b.nest.var[v].exact;
 	s = f_emit_to(c, ST_SELECT, acc, v);
 	s->flag = 1;
 	s->at = e;
@@ -191,7 +191,7 @@ Ix f_loop_alone(Ctx *c, int64_t n)
 static int by_thread(Ctx *c, int op, const Ix *co, int64_t n)
 {
 	const Op *o = &c->g->op[op];
-	Block *out = c->out;
+	Block *out = c->b.out;
 	int acc, v, mark;
 	Ix at[F_RANK];
 	uint32_t deps = 0;
@@ -205,17 +205,17 @@ static int by_thread(Ctx *c, int op, const Ix *co, int64_t n)
 	f_begin(c, acc, f_red_start(o));
 	place(c, o, co, f_loop_alone(c, n), at);
 	mark = f_mark(c);
-	c->branch++;
-	c->reducing++;
+	c->b.branch++;
+	c->b.reducing++;
 	v = f_eval(c, o->in[0], at);
-	c->reducing--;
-	c->branch--;
+	c->b.reducing--;
+	c->b.branch--;
 	if (v < 0)
 		return -1;
-	if (c->nest.var[v].lanes && !c->nest.var[acc].lanes)
+	if (c->b.nest.var[v].lanes && !c->b.nest.var[acc].lanes)
 		return f_fail(c, "lanes go different ways");
-	c->nest.var[acc].exact |= f_red_extreme(o) && c->nest.var[v].exact;
-	f_red_step(c, o, acc, v, c->nest.var[acc].lanes);
+	c->b.nest.var[acc].exact |= f_red_extreme(o) && c->b.nest.var[v].exact;
+	f_red_step(c, o, acc, v, c->b.nest.var[acc].lanes);
 	f_close(c, out);
 	f_forget(c, mark);
 	return end_of(c, o, acc, n, 0);
@@ -232,16 +232,16 @@ static void note_axes(Ctx *c, const Op *o, const Ix *co)
 	uint32_t plain = 0;
 	int d;
 
-	c->n_probed++;
+	c->b.n_probed++;
 	for (d = 0; d < o->rank; d++) {
 		const Lin *l = &c->ix->lin[co[d]];
 
-		c->probe |= l->deps;
+		c->b.probe |= l->deps;
 		if (l->n == 1 && c->ix->atom[l->t[0].atom].kind == ATOM_VAR)
 			plain |= l->deps;
 	}
-	if ((plain & c->plain) == c->plain)
-		c->plain = plain;
+	if ((plain & c->b.plain) == c->b.plain)
+		c->b.plain = plain;
 }
 
 int f_eval_reduce(Ctx *c, int op, const Ix *co)
@@ -251,7 +251,7 @@ int f_eval_reduce(Ctx *c, int op, const Ix *co)
 	int axis[F_RANK + 1];
 
 	n = reduced(c, o, dim, axis);
-	if (c->probing) {
+	if (c->b.probing) {
 		Ix at[F_RANK];
 
 		c->shorts += n <= F_SHORT;
@@ -260,7 +260,7 @@ int f_eval_reduce(Ctx *c, int op, const Ix *co)
 		place(c, o, co, ix_var(c->ix, "e", n - 1, DEP_WIN | DEP_HERE, 0), at);
 		return f_eval(c, o->in[0], at);
 	}
-	if (c->s->rows && c->at_row && !is_alone(c, n) && !(o->orders & ORDER_ONE)) {
+	if (c->s->rows && c->b.at_row && !is_alone(c, n) && !(o->orders & ORDER_ONE)) {
 		c->g->op[op].orders |= ORDER_ROW;
 		return by_row(c, op, co, n);
 	}

@@ -50,7 +50,7 @@ static Between between(Ctx *c, int op, int k, Ix at)
 
 static int mix(Ctx *c, const Op *o, int a, int b, int weight)
 {
-	int lanes = c->nest.var[a].lanes || c->nest.var[b].lanes || c->nest.var[weight].lanes;
+	int lanes = c->b.nest.var[a].lanes || c->b.nest.var[b].lanes || c->b.nest.var[weight].lanes;
 	int y = f_new_var(c, o->dtype, lanes);
 	Stmt *s = f_emit_to(c, ST_MIX, y, a);
 

@@ -41,7 +41,7 @@ static Stmt *about(Ctx *c, StmtKind kind, const Hits *h)
 
 static void declare_hits(Ctx *c, Hits *h, int lanes)
 {
-	h->name = c->n_names++;
+	h->name = c->b.n_names++;
 	h->lanes = lanes && c->s->vec > 1;
 	about(c, ST_HITS, h)->n = h->pieces;
 }
@@ -76,7 +76,7 @@ static int find(Ctx *c, const Op *o, const Ix *co, Ix first, int together, Block
 {
 	int64_t n = c->g->op[o->in[1]].dim[o->axis], extent = o->dim[o->axis], step, pieces;
 	int k, v[MOST] = { 0 }, apart = (c->ix->lin[co[o->axis]].deps & DEP_LANE) != 0;
-	Block *out = c->out;
+	Block *out = c->b.out;
 	Ix at[F_RANK];
 
 	for (k = 0; k < together; k++) {
@@ -86,16 +86,16 @@ static int find(Ctx *c, const Op *o, const Ix *co, Ix first, int together, Block
 			return 0;
 	}
 	h->base = ix_without_lane(c->ix, co[o->axis], &step);
-	h->near = step == 1 && !c->nest.var[v[0]].lanes && !(o->mode & SCATTER_LAST);
-	apart = (c->nest.var[v[0]].lanes || apart) && !h->near && c->s->vec > 1;
+	h->near = step == 1 && !c->b.nest.var[v[0]].lanes && !(o->mode & SCATTER_LAST);
+	apart = (c->b.nest.var[v[0]].lanes || apart) && !h->near && c->s->vec > 1;
 	pieces = (n + together - 1) / together;
 	if (c->s->turned && !apart && pieces > 1 && pieces <= FEW && !(o->mode & SCATTER_LAST)) {
 		h->pieces = (int)pieces;
 		h->piece = ix_div(c->ix, first, together);
-		c->out = outer;
+		c->b.out = outer;
 	}
 	declare_hits(c, h, apart);
-	c->out = out;
+	c->b.out = out;
 	for (k = 0; k < together; k++)
 		look(c, h, v[k], ix_plus(c->ix, first, k), n, co[o->axis], extent, k);
 	return 1;
@@ -104,7 +104,7 @@ static int find(Ctx *c, const Op *o, const Ix *co, Ix first, int together, Block
 /* The loop over the bits that are set, which runs `times` times in the mean, and its index. */
 static Ix each_bit(Ctx *c, const Hits *h, int together, double times)
 {
-	int rest = c->n_names++;
+	int rest = c->b.n_names++;
 	Stmt *s = about(c, ST_BITS, h);
 
 	s->n = rest;
@@ -136,7 +136,7 @@ static Ix whose(Ctx *c, const Op *o, const Ix *co, Ix i, const Hits *h)
 static int add(Ctx *c, const Op *o, const Ix *co, Ix first, int together, const Hits *h, int acc)
 {
 	int64_t n = c->g->op[o->in[1]].dim[o->axis];
-	Block *out = c->out;
+	Block *out = c->b.out;
 	int d, u;
 	Hits any = *h;
 	Ix at[F_RANK], bit, lane = -1;
@@ -160,7 +160,7 @@ static int add(Ctx *c, const Op *o, const Ix *co, Ix first, int together, const 
 	s->to = (int16_t)acc;
 	s->from[0] = f_ref(c, u);
 	s->how = h->near ? UPDATE_LANE : h->lanes ? UPDATE_BIT : UPDATE_ALL;
-	s->lanes = c->nest.var[acc].lanes;
+	s->lanes = c->b.nest.var[acc].lanes;
 	s->flag = (uint8_t)h->lanes;
 	s->at = bit;
 	s->base = lane;
@@ -214,7 +214,7 @@ static int replace(Ctx *c, const Op *o, const Ix *co, Ix last, int lanes, int y)
 	u = f_eval(c, o->in[2], at);
 	if (u < 0)
 		return 0;
-	c->nest.var[y].exact &= c->nest.var[u].exact;
+	c->b.nest.var[y].exact &= c->b.nest.var[u].exact;
 	s = f_emit_to(c, ST_REPLACE, y, u);
 	s->at = last;
 	s->flag = (uint8_t)lanes;
@@ -225,14 +225,14 @@ static int replace(Ctx *c, const Op *o, const Ix *co, Ix last, int lanes, int y)
  * whether lanes differ. */
 static Ix no_update(Ctx *c, int64_t n, int lanes, Block *outer)
 {
-	Block *body = c->out;
+	Block *body = c->b.out;
 	Stmt *s;
 
-	c->out = outer;
+	c->b.out = outer;
 	s = f_emit(c, ST_INDEX);
 	s->def = f_new_index(c, 'l', n - 1, DEP_HERE | (lanes ? DEP_LANE : 0), lanes);
 	s->how = INDEX_NONE;
-	c->out = body;
+	c->b.out = body;
 	return s->def;
 }
 
@@ -242,13 +242,13 @@ static int search(Ctx *c, const Op *o, const Ix *co, int y)
 {
 	int64_t n = c->g->op[o->in[1]].dim[o->axis];
 	int together = at_once(n), replaces = o->mode & SCATTER_LAST, mark = f_mark(c), ok;
-	Block *out = c->out, *loops, *around;
+	Block *out = c->b.out, *loops, *around;
 	Hits h = { 0 };
 	Ix first, last = 0;
 
-	if (c->depth == F_DEPTH)
+	if (c->b.depth == F_DEPTH)
 		return f_fail(c, "it has loops in loops in loops") + 1;
-	c->depth++;
+	c->b.depth++;
 	f_open(c, NULL);
 	first = f_for(c, FOR_LOOK, n, together, &around);
 	ok = find(c, o, co, first, together, out, &h);
@@ -265,7 +265,7 @@ static int search(Ctx *c, const Op *o, const Ix *co, int y)
 	}
 	ok = ok && (replaces || add(c, o, co, first, together, &h, y) >= 0);
 	f_forget(c, mark);
-	c->depth--;
+	c->b.depth--;
 	loops = around;
 	f_close(c, out);
 	f_append(c, loops);
@@ -277,7 +277,7 @@ int f_eval_scatter(Ctx *c, int op, const Ix *co)
 {
 	const Op *o = &c->g->op[op];
 	int x, y, mark, ok;
-	Block *out = c->out;
+	Block *out = c->b.out;
 	Ix in[F_RANK];
 
 	if (o->par)
@@ -285,18 +285,18 @@ int f_eval_scatter(Ctx *c, int op, const Ix *co)
 	x = f_eval(c, o->in[0], co);
 	if (x < 0)
 		return x;
-	if (c->at_row && c->s->rows)
+	if (c->b.at_row && c->s->rows)
 		return f_fail(c, "the threads of a row would find updates of other rows");
 	y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
 	f_begin(c, y, START_NONE);
 	f_emit_to(c, ST_MOVE, y, x);
-	c->nest.var[y].exact = o->mode & SCATTER_LAST && c->nest.var[x].exact;
+	c->b.nest.var[y].exact = o->mode & SCATTER_LAST && c->b.nest.var[x].exact;
 	mark = f_mark(c);
-	c->branch++;
+	c->b.branch++;
 	indexed(c, o, co, in);
 	ok = search(c, o, in, y);
 	f_close(c, out);
-	c->branch--;
+	c->b.branch--;
 	f_forget(c, mark);
 	return ok ? y : -1;
 }

@@ -23,14 +23,14 @@ static void one_of(Ctx *c, Stmt *s, const Op *o, int operand, const Ix *co, Ix a
 	Block *out = f_open(c, s);
 	Ix in[F_RANK];
 
-	c->branch++;
+	c->b.branch++;
 	for (d = 0; d < o->rank; d++)
 		in[d] = co[d];
 	in[o->axis] = f_confine(c, at, n - 1);
 	v = f_eval(c, operand, in);
 	if (v >= 0)
 		f_move(c, y, v);
-	c->branch--;
+	c->b.branch--;
 	f_forget(c, mark);
 	f_close(c, out);
 }
@@ -54,9 +54,9 @@ int f_eval_steps(Ctx *c, int op, const Ix *co)
 		at[d] = co[d];
 	at[o->axis] = ix_plus(c->ix, ix_div(c->ix, from, step), -(start + ahead) / step);
 	y = f_new_var(c, o->dtype, (f_deps(c, co, o->rank) & DEP_LANE) != 0);
-	c->nest.var[y].exact = 1;
+	c->b.nest.var[y].exact = 1;
 	/* For the row's part no thread may go another way: both are computed. */
-	if (c->at_row) {
+	if (c->b.at_row) {
 		at[o->axis] = f_confine(c, at[o->axis], o->par[STEPS_COUNT] - 1);
 		x = f_eval(c, o->in[0], co);
 		u = f_eval(c, o->in[2], at);

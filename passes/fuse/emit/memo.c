@@ -18,18 +18,18 @@ int f_memo_find(Ctx *c, int op, const Ix *co, int rank)
 {
 	int i;
 
-	for (i = c->n_row - 1; i >= 0; i--)
-		if (same_key(&c->row_memo[i], op, co, rank))
-			return c->row_memo[i].var;
-	if (c->at_row)
+	for (i = c->b.n_row - 1; i >= 0; i--)
+		if (same_key(&c->b.row_memo[i], op, co, rank))
+			return c->b.row_memo[i].var;
+	if (c->b.at_row)
 		return -1;
-	for (i = c->n_memo - 1; i >= c->memo_base; i--)
-		if (same_key(&c->memo[i], op, co, rank))
-			return c->memo[i].var;
-	for (i = 0; op >= 0 && c->keep && i < c->n_seen; i++)
-		if (same_key(&c->seen[i], op, co, rank)) {
-			c->nest.var[c->seen[i].var].wanted = 1;
-			return c->seen[i].var;
+	for (i = c->b.n_memo - 1; i >= c->b.memo_base; i--)
+		if (same_key(&c->b.memo[i], op, co, rank))
+			return c->b.memo[i].var;
+	for (i = 0; op >= 0 && c->keep && i < c->b.n_seen; i++)
+		if (same_key(&c->b.seen[i], op, co, rank)) {
+			c->b.nest.var[c->b.seen[i].var].wanted = 1;
+			return c->b.seen[i].var;
 		}
 	return -1;
 }
@@ -39,20 +39,20 @@ static void may_keep(Ctx *c, int var)
 {
 	Stmt *s;
 
-	if (c->nest.var[var].kept)
+	if (c->b.nest.var[var].kept)
 		return;
-	c->nest.var[var].kept = 1;
+	c->b.nest.var[var].kept = 1;
 	s = f_emit_to(c, ST_KEEP, -1, var);
-	s->n = nest_turns(&c->nest, c->loop_now);
+	s->n = nest_turns(&c->b.nest, c->b.loop_now);
 	f_ask(c, s);
 }
 
 void f_memo_add(Ctx *c, int op, const Ix *co, int rank, int var)
 {
-	Memo *m = c->at_row ? &c->row_memo[c->n_row] : &c->memo[c->n_memo];
+	Memo *m = c->b.at_row ? &c->b.row_memo[c->b.n_row] : &c->b.memo[c->b.n_memo];
 	int d;
 
-	if ((c->at_row ? c->n_row : c->n_memo) == F_SEEN) {
+	if ((c->b.at_row ? c->b.n_row : c->b.n_memo) == F_SEEN) {
 		f_fail(c, "it has too many operations");
 		return;
 	}
@@ -60,10 +60,10 @@ void f_memo_add(Ctx *c, int op, const Ix *co, int rank, int var)
 	m->var = var;
 	for (d = 0; d < rank; d++)
 		m->co[d] = co[d];
-	if (c->at_row)
-		c->n_row++;
+	if (c->b.at_row)
+		c->b.n_row++;
 	else
-		c->n_memo++;
-	if (op >= 0 && !c->at_row && !c->branch && c->loop_now >= 0 && c->keep && !c->trial)
+		c->b.n_memo++;
+	if (op >= 0 && !c->b.at_row && !c->b.branch && c->b.loop_now >= 0 && c->keep && !c->b.trial)
 		may_keep(c, var);
 }

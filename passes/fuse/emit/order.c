@@ -40,10 +40,10 @@ void f_note_thread(Ctx *c, int op)
 	Op *o = &c->g->op[op];
 
 	o->orders |= ORDER_THREAD;
-	if (c->trial)
+	if (c->b.trial)
 		return;
 	o->written += o->written < 2;
-	o->orders |= c->reducing ? ORDER_UNDER : 0;
+	o->orders |= c->b.reducing ? ORDER_UNDER : 0;
 }
 
 int f_adds_apart(const Ctx *c, const Op *o)
@@ -116,7 +116,7 @@ int f_picked_from(const Ctx *c, int op)
 
 	for (i = 0; i < c->g->n_ops && !(c->g->op[i].orders & ORDER_ONE); i++)
 		;
-	if (i < c->g->n_ops && !c->s->split && !c->probing && f_class(c->g->op[op].dtype) != PM_I64)
+	if (i < c->g->n_ops && !c->s->split && !c->b.probing && f_class(c->g->op[op].dtype) != PM_I64)
 		red = reduced_by(c, op);
 	return red >= 0 && has_one_order(c, op, seen) ? red : -1;
 }

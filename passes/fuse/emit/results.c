@@ -74,14 +74,14 @@ int f_eval_dot(Ctx *c, int op, const Ix *co)
 	if (c->sums)
 		return o->par[4] ? f_eval(c, (int)o->par[4], co)
 				 : f_fail(c, "a product is too large for a sum");
-	if (c->probing) {
+	if (c->b.probing) {
 		for (d = 0; d < lead; d++)
-			c->probe |= c->ix->lin[co[d]].deps;
+			c->b.probe |= c->ix->lin[co[d]].deps;
 		return f_new_var(c, PM_F32, 1);
 	}
 	if (op != c->s->dot || !c->s->rows)
 		return f_fail(c, "a product is asked for at another place than its own");
-	ix_unflat(c->ix, c->nest.row, o->dim, lead, own);
+	ix_unflat(c->ix, c->b.nest.row, o->dim, lead, own);
 	for (d = 0; d < lead; d++)
 		if (o->dim[d] > 1 && co[d] != own[d])
 			return f_fail(c, "a row of the product asks for another one");
@@ -143,7 +143,7 @@ static void enter_part(Ctx *c, int op, const Ix *in, Ix *co)
 		f_when_below(c, s, co[d], extent);
 	}
 	f_open(c, s);
-	c->branch++;
+	c->b.branch++;
 	for (d = 0; d < o->rank && x >= 0; d++)
 		co[d] = o->dim[d] == 1 ? ix_const(c->ix, 0) : f_confine(c, co[d], o->dim[d] - 1);
 	if (x >= 0 && !c->fail)
@@ -181,8 +181,8 @@ static void result(Ctx *c, int k, const Ix *from)
 {
 	int8_t closed[F_OPS] = { 0 };
 	const Op *o = &c->g->op[c->arg_out[k]];
-	int var, parts = c->branch, mark = f_mark(c);
-	Block *out = c->out;
+	int var, parts = c->b.branch, mark = f_mark(c);
+	Block *out = c->b.out;
 	Ix co[F_RANK], at;
 
 	if (!carry(c, c->arg_out[k], from, co, closed)) {
@@ -193,9 +193,9 @@ static void result(Ctx *c, int k, const Ix *from)
 	var = f_eval(c, c->arg_out[k], co);
 	if (var >= 0)
 		f_store(c, k, at, var);
-	if (c->branch > parts)
+	if (c->b.branch > parts)
 		f_forget(c, mark);
-	c->branch = parts;
+	c->b.branch = parts;
 	f_close(c, out);
 }
 
@@ -227,8 +227,8 @@ void f_product_results(Ctx *c)
 	fast = s->down ? f_tile_rows(c, s) : f_tile_cols(c, s);
 	slow = s->down ? f_tile_cols(c, s) : f_tile_rows(c, s);
 	s->extent = f_numel(o);
-	c->nest.elements = (double)(s->extent / s->vec);
-	c->out = &c->nest.body;
+	c->b.nest.elements = (double)(s->extent / s->vec);
+	c->b.out = &c->b.nest.body;
 	b = axis(c, "gb", o->par[0], DOT_B);
 	l = axis(c, "gs", slow, DOT_M + DOT_N - fast_bit);
 	f = ix_add(c->ix, ix_scale(c->ix, axis(c, "gv", fast / s->vec, fast_bit), s->vec), c->ix->lane);

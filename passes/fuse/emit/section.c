@@ -26,36 +26,36 @@ void f_clear(Ctx *c, Section *s)
 	const Tile *t = &s->tile;
 
 	ix_reset(c->ix);
-	nest_reset(&c->nest);
+	nest_reset(&c->b.nest);
 	c->s = s;
-	c->nest.shape = (Shape){ .rows = s->rows,
-				 .vec = s->vec,
-				 .wide = s->wide,
-				 .group = s->group,
-				 .per_block = s->per_block,
-				 .block = s->block,
-				 .column = s->column,
-				 .keep = c->keep,
-				 .hold = s->hold,
-				 .split = s->split,
-				 .dot = s->dot != 0,
-				 .tile_rows = t->rows,
-				 .tile_cols = t->cols,
-				 .warps = t->warps,
-				 .down = s->down };
+	c->b.nest.shape = (Shape){ .rows = s->rows,
+				   .vec = s->vec,
+				   .wide = s->wide,
+				   .group = s->group,
+				   .per_block = s->per_block,
+				   .block = s->block,
+				   .column = s->column,
+				   .keep = c->keep,
+				   .hold = s->hold,
+				   .split = s->split,
+				   .dot = s->dot != 0,
+				   .tile_rows = t->rows,
+				   .tile_cols = t->cols,
+				   .warps = t->warps,
+				   .down = s->down };
 	c->ix->vec = s->vec;
-	c->out = c->row = &c->nest.rows;
-	c->n_memo = c->memo_base = c->n_row = c->n_seen = 0;
-	c->n_names = 0;
-	c->at_row = c->branch = c->reducing = c->singly = c->depth = c->trial = 0;
-	c->loop_now = -1;
-	c->read = 0;
-	c->n_reds = 0;
+	c->b.out = c->b.row = &c->b.nest.rows;
+	c->b.n_memo = c->b.memo_base = c->b.n_row = c->b.n_seen = 0;
+	c->b.n_names = 0;
+	c->b.at_row = c->b.branch = c->b.reducing = c->b.singly = c->b.depth = c->b.trial = 0;
+	c->b.loop_now = -1;
+	c->b.read = 0;
+	c->b.n_reds = 0;
 	take(s, (Cost){ 0 });
 	c->ix->lane = s->vec > 1 ? ix_var(c->ix, "j", s->vec - 1, DEP_LANE, 0) : ix_const(c->ix, 0);
-	c->nest.row = ix_var(c->ix, "r", s->rows > 0 ? f_groups(s) - 1 : 0, DEP_ROW, 0);
+	c->b.nest.row = ix_var(c->ix, "r", s->rows > 0 ? f_groups(s) - 1 : 0, DEP_ROW, 0);
 	if (s->wide)
-		c->nest.row = ix_add(c->ix, ix_scale(c->ix, c->nest.row, s->vec), c->ix->lane);
+		c->b.nest.row = ix_add(c->ix, ix_scale(c->ix, c->b.nest.row, s->vec), c->ix->lane);
 }
 
 int64_t f_rows_of(const Op *o, uint32_t axes)
@@ -77,72 +77,74 @@ static int loop_class(Ctx *c, int64_t extent)
 	PmText t = { name, 1, sizeof name, 0 };
 	int i;
 
-	for (i = 0; i < c->nest.n_loops; i++)
-		if (c->nest.loop[i].extent == extent)
+	for (i = 0; i < c->b.nest.n_loops; i++)
+		if (c->b.nest.loop[i].extent == extent)
 			return i;
-	if (c->nest.n_loops == F_LOOPS) {
+	if (c->b.nest.n_loops == F_LOOPS) {
 		f_fail(c, "its rows have too many different lengths");
 		return 0;
 	}
 	pm_text_int(&t, i);
 	name[t.n] = 0;
-	c->nest.loop[i].extent = extent;
-	c->nest.loop[i].chunk = ix_var(c->ix, name, extent / f_step(c->s) - 1, DEP_CHUNK, 0);
+	c->b.nest.loop[i].extent = extent;
+	c->b.nest.loop[i].chunk = ix_var(c->ix, name, extent / f_step(c->s) - 1, DEP_CHUNK, 0);
 	if (extent > c->s->extent)
 		c->s->extent = extent;
-	return c->nest.n_loops++;
+	return c->b.nest.n_loops++;
 }
 
 Ix f_loop_begin(Ctx *c, int64_t extent, LoopState *st)
 {
 	int k;
 
-	*st = (LoopState){ c->out, c->at_row, c->memo_base, c->n_memo, c->branch, c->loop_now, 0 };
-	if (c->depth == F_DEPTH || extent % f_step(c->s)) {
+	*st = (LoopState){
+		c->b.out, c->b.at_row, c->b.memo_base, c->b.n_memo, c->b.branch, c->b.loop_now, 0
+	};
+	if (c->b.depth == F_DEPTH || extent % f_step(c->s)) {
 		f_fail(c,
 		       extent % f_step(c->s) ? "lanes go different ways" : "it has loops in loops in loops");
 		return 0;
 	}
 	k = loop_class(c, extent);
 	st->loop = k;
-	c->memo_base = c->n_memo;
-	c->at_row = c->branch = 0;
-	c->loop_now = k;
-	c->depth++;
+	c->b.memo_base = c->b.n_memo;
+	c->b.at_row = c->b.branch = 0;
+	c->b.loop_now = k;
+	c->b.depth++;
 	f_open(c, NULL);
 	if (c->fail || c->s->wide)
-		return c->fail ? 0 : c->nest.loop[k].chunk;
-	return ix_add(c->ix, ix_scale(c->ix, c->nest.loop[k].chunk, c->s->vec), c->ix->lane);
+		return c->fail ? 0 : c->b.nest.loop[k].chunk;
+	return ix_add(c->ix, ix_scale(c->ix, c->b.nest.loop[k].chunk, c->s->vec), c->ix->lane);
 }
 
 static void restore(Ctx *c, const LoopState *st)
 {
-	c->out = st->out;
-	c->at_row = st->at_row;
-	c->n_memo = st->n_memo;
-	c->memo_base = st->memo_base;
-	c->branch = st->branch;
-	c->loop_now = st->loop_now;
+	c->b.out = st->out;
+	c->b.at_row = st->at_row;
+	c->b.n_memo = st->n_memo;
+	c->b.memo_base = st->memo_base;
+	c->b.branch = st->branch;
+	c->b.loop_now = st->loop_now;
 }
 
 void f_loop_drop(Ctx *c, const LoopState *st)
 {
-	c->depth--;
+	c->b.depth--;
 	restore(c, st);
 }
 
 void f_loop_end(Ctx *c, LoopState *st)
 {
-	Block *body = c->out;
+	Block *body = c->b.out;
 	Stmt *s;
 	int i;
 
-	c->depth--;
-	for (i = c->memo_base; i < c->n_memo && c->n_seen < F_SEEN; i++)
-		if (c->memo[i].op >= 0 && c->nest.var[c->memo[i].var].loop == st->loop &&
-		    !c->nest.var[c->memo[i].var].cached) {
-			c->seen[c->n_seen++] = c->memo[i];
-			c->nest.var[c->memo[i].var].cached = 1;
+	c->b.depth--;
+	for (i = c->b.memo_base; i < c->b.n_memo && c->b.n_seen < F_SEEN; i++)
+		if (c->b.memo[i].op >= 0 && c->b.nest.var[c->b.memo[i].var].loop == st->loop &&
+		    !c->b.nest.var[c->b.memo[i].var].cached) {
+			c->b.seen[c->b.n_seen++] = c->b.memo[i];
+			c->b.nest.var[c->b.memo[i].var].cached = 1;
 		}
 	restore(c, st);
 	s = f_emit(c, ST_ROWS);
@@ -195,9 +197,9 @@ int f_along(const Ctx *c)
 /* The conditions under which a thread stores: bits of CondKind. */
 static void write_result(Ctx *c, int i, Ix e, uint32_t guard)
 {
-	Ix co[F_RANK], at = result_at(c, i, c->nest.row, e, co);
+	Ix co[F_RANK], at = result_at(c, i, c->b.nest.row, e, co);
 	int var = f_eval(c, c->arg_out[c->s->out[i]], co), k;
-	Block *out = c->out;
+	Block *out = c->b.out;
 	Stmt *s;
 
 	if (var < 0)
@@ -235,9 +237,9 @@ static void one_loop(Ctx *c, int64_t extent, LoopState *st)
 	for (i = 0; i < c->s->n_out && !c->fail; i++)
 		if (result_extent(c, i) == extent)
 			write_result(c, i, e,
-				     nest_is_open(&c->nest, st->loop) ? 1u << COND_IN | 1u << COND_LIVE
-				     : c->s->per_block > 1            ? 1u << COND_LIVE
-								      : 0);
+				     nest_is_open(&c->b.nest, st->loop) ? 1u << COND_IN | 1u << COND_LIVE
+				     : c->s->per_block > 1              ? 1u << COND_LIVE
+									: 0);
 }
 
 /* Built twice: the first time only for the row's part, the loops of the reductions; then values of those
@@ -254,9 +256,9 @@ static void loop_results(Ctx *c)
 			;
 		if (extent == 1 || j < i)
 			continue;
-		c->trial = 1;
+		c->b.trial = 1;
 		one_loop(c, extent, &st);
-		c->trial = 0;
+		c->b.trial = 0;
 		if (c->fail)
 			return;
 		f_loop_drop(c, &st);
@@ -298,8 +300,8 @@ static void plain_results(Ctx *c)
 		return;
 	}
 	c->s->extent = extent;
-	c->nest.elements = (double)(extent / c->s->vec);
-	c->out = &c->nest.body;
+	c->b.nest.elements = (double)(extent / c->s->vec);
+	c->b.out = &c->b.nest.body;
 	m = ix_var(c->ix, "m", extent / c->s->vec - 1, DEP_CHUNK, 0);
 	e = c->s->turned ? turned_place(c, o, m) : ix_add(c->ix, ix_scale(c->ix, m, c->s->vec), c->ix->lane);
 	for (i = 0; i < c->s->n_out && !c->fail; i++)
@@ -318,12 +320,12 @@ static int build_once(Ctx *c, Section *s)
 		s->extent = 1;
 		row_results(c);
 		loop_results(c);
-		s->n_reds = c->n_reds;
+		s->n_reds = c->b.n_reds;
 	} else {
 		plain_results(c);
 	}
 	if (!c->fail)
-		take(s, nest_cost(&c->nest));
+		take(s, nest_cost(&c->b.nest));
 	return !c->fail;
 }
 

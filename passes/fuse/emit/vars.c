@@ -16,21 +16,21 @@ uint32_t f_deps(const Ctx *c, const Ix *co, int rank)
 
 Place f_enter_row(Ctx *c)
 {
-	Place p = { c->out, c->at_row, c->branch };
+	Place p = { c->b.out, c->b.at_row, c->b.branch };
 
-	if (c->at_row)
+	if (c->b.at_row)
 		return p;
-	c->out = c->row;
-	c->at_row = 1;
-	c->branch = 0;
+	c->b.out = c->b.row;
+	c->b.at_row = 1;
+	c->b.branch = 0;
 	return p;
 }
 
 void f_leave(Ctx *c, const Place *p)
 {
-	c->out = p->out;
-	c->at_row = p->at_row;
-	c->branch = p->branch;
+	c->b.out = p->out;
+	c->b.at_row = p->at_row;
+	c->b.branch = p->branch;
 }
 
 /* What depends on the row only is part of the row. */
@@ -38,12 +38,12 @@ Ix f_index_of(Ctx *c, Ix a, IndexHow how, int64_t n, int64_t hi, const double *n
 {
 	uint32_t deps = c->ix->lin[a].deps;
 	int lanes = (deps & DEP_LANE) != 0;
-	Place p = { c->out, c->at_row, c->branch };
+	Place p = { c->b.out, c->b.at_row, c->b.branch };
 	Stmt *s;
 
 	if (!(deps & ~f_row_deps(c)))
 		p = f_enter_row(c);
-	if (c->branch && !c->at_row)
+	if (c->b.branch && !c->b.at_row)
 		deps |= DEP_HERE;
 	s = f_emit(c, ST_INDEX);
 	s->def = f_new_index(c, 'x', hi, deps, lanes);
@@ -100,7 +100,7 @@ Ix f_confine(Ctx *c, Ix a, int64_t hi)
 	found = f_memo_find(c, KEY, &a, 1);
 	if (found >= 0)
 		return found;
-	if (c->at_row || !(c->ix->lin[a].deps & ~f_row_deps(c)))
+	if (c->b.at_row || !(c->ix->lin[a].deps & ~f_row_deps(c)))
 		return clamped(c, KEY, a, hi);
 	if ((c->ix->lin[a].deps & DEP_LANE) && lanes_step(c, a, &base)) {
 		int64_t v = c->s->vec;

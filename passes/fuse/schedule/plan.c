@@ -14,20 +14,20 @@ static int probe(Ctx *c, int op, int shape)
 	int d;
 
 	f_clear(c, &s);
-	c->probing = 1;
-	c->probe = c->plain = 0;
-	c->n_probed = 0;
+	c->b.probing = 1;
+	c->b.probe = c->b.plain = 0;
+	c->b.n_probed = 0;
 	for (d = 0; d < as->rank; d++)
 		co[d] = as->dim[d] == 1 ? ix_const(c->ix, 0) : ix_var(c->ix, "a", as->dim[d] - 1, 1u << d, 0);
 	if (op != shape)
 		ix_unflat(c->ix, ix_flat(c->ix, co, as->dim, as->rank), o->dim, o->rank, co);
 	f_eval(c, op, co);
-	c->probing = 0;
+	c->b.probing = 0;
 	if (c->fail) {
 		c->fail = NULL;
 		return -1;
 	}
-	return (int)(c->probe & DEP_AXES);
+	return (int)(c->b.probe & DEP_AXES);
 }
 
 static int same_shape(const Op *a, const Op *b)
@@ -62,14 +62,14 @@ static int64_t find_rows(Ctx *c, int op, int *shape, uint32_t *axes)
 		mask = probe(c, op, as);
 		if (mask < 0)
 			continue;
-		rows = mask ? f_rows_of(o, (uint32_t)mask) : c->n_probed ? 1 : 0;
+		rows = mask ? f_rows_of(o, (uint32_t)mask) : c->b.n_probed ? 1 : 0;
 		if (best < 0 || rows < best) {
 			best = rows;
 			*shape = as;
 			*axes = (uint32_t)mask;
 		}
 		/* Every choice of these axes is another element of that reduction, however op is walked. */
-		if (c->plain == (uint32_t)mask)
+		if (c->b.plain == (uint32_t)mask)
 			break;
 	}
 	return best;

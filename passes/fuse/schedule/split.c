@@ -84,8 +84,8 @@ int f_stage_of(Ctx *c, int op, int number)
 	if (number >= F_SPLITS)
 		return number;
 	if (number > 0)
-		stage = c->red[number - 1].stage + !(first && c->red[number - 1].op == first);
-	c->red[number] = (Reduced){ op, stage, -1 };
+		stage = c->b.red[number - 1].stage + !(first && c->b.red[number - 1].op == first);
+	c->b.red[number] = (Reduced){ op, stage, -1 };
 	c->s->n_stages = stage + 1;
 	return stage;
 }
@@ -103,8 +103,8 @@ static Stmt *of_parts(Ctx *c, StmtKind kind, const Op *o, int acc, int number, i
 
 void f_join_parts(Ctx *c, const Op *o, int acc, int number, int64_t n)
 {
-	if (number && c->red[number].stage == c->red[number - 1].stage)
-		of_parts(c, ST_MOVED, o, acc, number, n)->from[0] = f_ref(c, c->red[number - 1].var);
+	if (number && c->b.red[number].stage == c->b.red[number - 1].stage)
+		of_parts(c, ST_MOVED, o, acc, number, n)->from[0] = f_ref(c, c->b.red[number - 1].var);
 	else
 		of_parts(c, ST_JOIN, o, acc, number, n);
 }
@@ -113,7 +113,7 @@ void f_leave_part(Ctx *c, const Op *o, int acc, int number, int64_t n)
 {
 	of_parts(c, ST_LEAVE, o, acc, number, n)->from[0] = f_ref(c, acc);
 	f_emit(c, ST_NEXT);
-	if (!number || c->red[number].stage != c->red[number - 1].stage)
+	if (!number || c->b.red[number].stage != c->b.red[number - 1].stage)
 		f_emit(c, ST_SLICE_N)->m = n;
 }
 

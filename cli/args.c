@@ -146,7 +146,7 @@ static int store(const PmOpt *o, const char *value)
 		if (pm_target_choose(value, NULL, NULL))
 			return 0;
 		if (o->to)
-			*(const char **)o->to = pm_target()->name;
+			*(const char **)o->to = pm_target_now()->name;
 		return 1;
 	case PM_OPT_TYPES:
 		*(int *)o->to = !strcmp(value, "infer");

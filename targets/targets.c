@@ -76,13 +76,17 @@ static const PmArch archs[] = {
 
 /* A target with room for its numbers and its names. */
 typedef struct Entry {
+	struct Entry *next; /* of `devices` */
 	PmTarget t;
 	PmNumber number[N_COSTS];
 	char name[80], full_name[128];
 } Entry;
 
 static Entry table[N_TARGETS];
+static Entry *devices; /* those that no row describes */
 static const PmTarget *now = &table[0].t;
+static const PmTarget *const *trials;
+static size_t n_trials;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 const PmArch *pm_arch(int cc)
@@ -171,7 +175,7 @@ static void fill(void)
 
 /* ---- which ---- */
 
-const PmTarget *pm_target(void)
+const PmTarget *pm_target_now(void)
 {
 	pthread_once(&once, fill);
 	return now;
@@ -183,6 +187,17 @@ void pm_target_set(const PmTarget *t)
 	now = t;
 }
 
+void pm_target_trials(const PmTarget *const *t, size_t n)
+{
+	trials = t;
+	n_trials = n;
+}
+
+const PmTarget *pm_target_trial(size_t i)
+{
+	return !i ? pm_target_now() : i <= n_trials ? trials[i - 1] : NULL;
+}
+
 const PmTarget *pm_target_at(size_t i)
 {
 	pthread_once(&once, fill);
@@ -191,7 +206,7 @@ const PmTarget *pm_target_at(size_t i)
 
 const PmTarget *pm_target_find(const char *name)
 {
-	const PmTarget *t = pm_target();
+	const PmTarget *t = pm_target_now();
 
 	if (!name || !strcmp(t->name, name))
 		return t;
@@ -287,6 +302,8 @@ const PmTarget *pm_target_of_device(const PmTargetFacts *f)
 			return t;
 	from = closest(f);
 	e = pm_xcalloc(1, sizeof *e);
+	e->next = devices;
+	devices = e;
 	snprintf(e->full_name, sizeof e->full_name, "%s", f->full_name);
 	name_of(f->full_name, e->name, sizeof e->name);
 	e->t = *from;
@@ -370,6 +387,36 @@ PmStatus pm_target_from_json(const cJSON *j, PmTarget **out, PmErr *err)
 	}
 	*out = t;
 	return PM_OK;
+}
+
+PmStatus pm_target_changed(const PmTarget *t, const cJSON *changes, PmTarget **out, PmErr *err)
+{
+	cJSON *j = cJSON_CreateObject(), *costs;
+	const cJSON *x;
+	PmStatus st = PM_OK;
+
+	*out = NULL;
+	pm_target_to_json(t, j);
+	costs = cJSON_GetObjectItem(j, "costs");
+	cJSON_ArrayForEach(x, changes)
+	{
+		cJSON *c = x->string ? cJSON_GetObjectItemCaseSensitive(costs, x->string) : NULL;
+
+		if (!c || !cJSON_IsNumber(x) || !(x->valuedouble > 0))
+			st = pm_err(
+				err, PM_E_INVALID,
+				"'%.60s' is no constant of the target %s, or its value is no number above 0; "
+				"passmith doctor --targets --json lists them.",
+				x->string ? x->string : "", t->name);
+		else
+			cJSON_SetNumberHelper(c, x->valuedouble);
+		if (st)
+			break;
+	}
+	if (!st)
+		st = pm_target_from_json(j, out, err);
+	cJSON_Delete(j);
+	return st;
 }
 
 const PmCostInfo *pm_cost_info(size_t i)

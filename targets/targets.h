@@ -24,7 +24,7 @@ typedef struct PmArch {
 const PmArch *pm_arch(int cc);
 
 /* The process's target. */
-const PmTarget *pm_target(void);
+const PmTarget *pm_target_now(void);
 /* Makes t the process's target: one that this module gave, or made by the caller for as long as the process
  * lives. Not while another thread plans or rewrites. */
 void pm_target_set(const PmTarget *t);
@@ -36,6 +36,16 @@ const PmTarget *pm_target_at(size_t i);
 const PmTarget *pm_target_of_cc(int cc);
 /* The names of all, a space in front of each. */
 const char *pm_target_names(void);
+
+enum { PM_MAX_TRIALS = 256 };
+
+/* Targets under which a pass says what it expects, beside the process's own, which is number 0: borrowed. */
+void pm_target_trials(const PmTarget *const *t, size_t n);
+/* NULL behind the last. */
+const PmTarget *pm_target_trial(size_t i);
+/* A copy of t in which some numbers have other values: the members of `changes`. PM_E_INVALID for a member
+ * that is no constant of t or no number above 0. Owned by the caller, in one block for free(). */
+PmStatus pm_target_changed(const PmTarget *t, const cJSON *changes, PmTarget **out, PmErr *err);
 
 /* What CUDA says of a device: attributes, as cuDeviceGetAttribute has them. 0 = not known. */
 typedef struct PmTargetFacts {

@@ -63,7 +63,7 @@ static PmStatus add_line(const PmFailing *f, const char *stem, const PmEvalRepor
 	pm_str_add(out, " --pass ");
 	add_path(out, f->pass);
 	add_option(out, "--device", r->opts.device);
-	if (r->opts.profile || pm_target() != pm_target_at(0))
+	if (r->opts.profile || pm_target_now() != pm_target_at(0))
 		add_option(out, "--target", pm_profile(r->opts.profile)->name);
 	add_option(out, "--preset", f->preset);
 	add_option(out, "--precision", pm_tier_name(r->opts.tier));

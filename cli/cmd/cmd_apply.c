@@ -226,7 +226,7 @@ static int arch_of(const Args *args)
 	int n, major = 0, minor = 0;
 
 	if (!args->arch_text && args->target)
-		return pm_target()->compute_capability;
+		return pm_target_now()->compute_capability;
 	if (args->arch_text)
 		return args->archs.n_cc ? args->archs.cc[0] : 0;
 	n = pm_probe_some(wanted, found);

@@ -4,10 +4,12 @@
 
 #include "app/eval/variant_list.h"
 #include "base/core/str.h"
+#include "base/sys/io.h"
 #include "dataset/pack/pack.h"
 #include "matcher/host/pass_host.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int check_one(const char *path, double deadline, cJSON *list)
@@ -75,7 +77,9 @@ int pm_cmd_check(const PmCmd *cmd, int argc, char **argv)
 }
 
 typedef struct Explain {
-	const char *rule, *db_path;
+	const char *rule, *db_path, *trials_path;
+	const PmTarget **trial; /* owned, and what they are */
+	size_t n_trials;
 	double deadline;
 	int64_t seed, variant; /* -1: not given */
 	int variants;
@@ -87,7 +91,9 @@ typedef struct Explain {
 
 static int explain_one(const Explain *e, const PmTaskVariant *m, const char *so)
 {
-	PmPassOpts opts = { .seconds = e->deadline, .only_rule = e->rule };
+	PmPassOpts opts = {
+		.seconds = e->deadline, .only_rule = e->rule, .trial = e->trial, .n_trials = e->n_trials
+	};
 	PmPassOutcome o = { 0 };
 	PmStr text = PM_STR_INIT;
 	PmErr err;
@@ -145,6 +151,37 @@ static PmStatus find_variants(Explain *e, const char *target, PmErr *err)
 	return st;
 }
 
+/* A list of objects, each with the constants that differ in that trial. */
+static PmStatus read_trials(Explain *e, PmErr *err)
+{
+	PmMap file = { 0 };
+	cJSON *list = NULL;
+	const cJSON *x;
+	PmStatus st = pm_map_file(e->trials_path, &file, err);
+	int n;
+
+	if (!st)
+		st = pm_json_parse(file.p, file.n, &list, err);
+	n = cJSON_GetArraySize(list);
+	if (!st && (!cJSON_IsArray(list) || n > PM_MAX_TRIALS))
+		st = pm_err(err, PM_E_INVALID,
+			    "%s is no list of at most %d objects such as {\"launch_us\": 2.1}.",
+			    e->trials_path, (int)PM_MAX_TRIALS);
+	e->trial = pm_xcalloc((size_t)(n > 0 ? n : 0) + 1, sizeof *e->trial);
+	cJSON_ArrayForEach(x, list)
+	{
+		PmTarget *t = NULL;
+
+		if (!st && (st = pm_target_changed(pm_target_now(), x, &t, err)))
+			pm_err_ctx(err, "%s", e->trials_path);
+		if (!st)
+			e->trial[e->n_trials++] = t;
+	}
+	cJSON_Delete(list);
+	pm_unmap(&file);
+	return st;
+}
+
 /* 1 when this variant was asked for. */
 static int is_wanted(const Explain *e, const PmTaskVariant *m)
 {
@@ -158,7 +195,7 @@ static int explain_all(Explain *e, const char *target)
 	int code = 0;
 
 	pm_err_init(&err);
-	if (find_variants(e, target, &err))
+	if ((e->trials_path && read_trials(e, &err)) || find_variants(e, target, &err))
 		return pm_cli_fail(&err);
 	for (size_t k = 0; k < e->variant_list.list.n; k++)
 		found += (size_t)is_wanted(e, &e->variant_list.list.v[k]);
@@ -195,6 +232,9 @@ int pm_cmd_explain(const PmCmd *cmd, int argc, char **argv)
 		{ "--seed", PM_OPT_INT, &e.seed, "of the shapes of --variants and --variant (default 0)" },
 		{ "--db", PM_OPT_STR, &e.db_path, "database that holds the task whose variants are meant" },
 		PM_OPT_TARGET_ROW(NULL),
+		{ "--trials", PM_OPT_STR, &e.trials_path,
+		  "FILE  a list of objects of constants of the target: with --json also what the pass "
+		  "expects under each" },
 		{ "--deadline", PM_OPT_NUM, &e.deadline, "seconds each pass may take (default 30)" },
 		{ 0 },
 	};
@@ -207,6 +247,9 @@ int pm_cmd_explain(const PmCmd *cmd, int argc, char **argv)
 		else
 			code = explain_all(&e, files.list.v[0]);
 	}
+	for (size_t i = 0; i < e.n_trials; i++)
+		free(pm_unconst(e.trial[i]));
+	free(e.trial);
 	pm_variant_list_release(&e.variant_list);
 	pm_db_close(e.db);
 	PM_VEC_RELEASE(&files.list);

@@ -103,8 +103,8 @@ static PmStatus store(const PmProfileReport *r, const Profile *p, const PmTaskVa
 	pm_str_addf(&options, "device=%s sm_%d alternative=%d%s%.60s", p->o.device, r->cc, p->o.alternative,
 		    p->o.only_rule ? " rule=" : "", p->o.only_rule ? p->o.only_rule : "");
 	/* The first of an architecture was the only one once. */
-	if (pm_target() != pm_target_of_cc(r->cc))
-		pm_str_addf(&options, " target=%s", pm_target()->name);
+	if (pm_target_now() != pm_target_of_cc(r->cc))
+		pm_str_addf(&options, " target=%s", pm_target_now()->name);
 	row.pass_sha256 = object.sha256;
 	row.options = options.s;
 	row.json = text.s;

@@ -101,6 +101,7 @@ static void run(const PmPassJob *job, const PmElf *elf, PmLoaded *plugin, PmStr 
 		heap[0] = 0;
 	prime_library();
 	pm_target_set(job->target);
+	pm_target_trials(job->trial, job->n_trials);
 	pm_sandbox_name_faults();
 	enter(job);
 	pm__pass_child(job, elf, plugin, out);

@@ -356,6 +356,18 @@ static inline const PmTarget *pm_target(void)
 	return pm_host_->target();
 }
 
+/* Targets under which the caller asks what the pass expects: pm_target() and more, NULL behind the last. */
+static inline const PmTarget *pm_trial(uint32_t i)
+{
+	return pm_host_->trial(i);
+}
+
+/* Says what is expected under trial number i: of the kernel with the result v, or (fused 0) of its node. */
+static inline PmStatus pm_expect(PmVal v, int32_t fused, uint32_t i, double microseconds)
+{
+	return pm_host_->expect(v, fused, i, microseconds);
+}
+
 /* ---- nodes, by any of their results ---- */
 
 /* Name of the operator; "" when v is no result of a node. */

@@ -328,6 +328,13 @@ typedef struct PmHost {
 	 * (passmith explain): it is kept when the set is rewritten. 1 when somebody asks, 0 when not: a text
 	 * that takes time to make is made after report(NULL) said 1. At most 256 KiB for each rewrite. */
 	int32_t (*report)(const char *text);
+	/* Targets under which the caller wants to know what the pass expects: number i, NULL behind the last.
+	 * Number 0 is target(). The others decide nothing. */
+	const PmTarget *(*trial)(uint32_t i);
+	/* What the pass expects under trial number i, in microseconds: of the kernel with the result v that
+	 * it is describing (fused 1), or of the node of v by itself (0). Trials come in order, from 0. It is
+	 * reported, and a pass may leave it out. */
+	PmStatus (*expect)(PmVal v, int32_t fused, uint32_t i, double microseconds);
 	/* ---- end of 1.4: append below, bump PM_ABI_MINOR ---- */
 } PmHost;
 

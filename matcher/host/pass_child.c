@@ -91,6 +91,9 @@ static void work(const PmPassJob *job, const PmPlugin *plugin, Answer *a)
 	}
 	cJSON_AddStringToObject(a->json, "plugin", rules.plugin);
 	cJSON_AddStringToObject(a->json, "version", rules.version);
+	if (res.n_expected)
+		cJSON_AddItemToObject(a->json, "expected",
+				      pm__expected_to_json(res.expected, res.n_expected));
 	list = cJSON_AddArrayToObject(a->json, "rules");
 	for (size_t i = 0; i < rules.v.n; i++)
 		pm__rule_to_json(&rules.v.v[i], res.rule ? &res.rule[i] : NULL, list);

@@ -282,6 +282,7 @@ static void judge(const Reply *r, const PmGraph *in, PmPassOutcome *out)
 	free(out->problems);
 	out->problems = pm_xcalloc(MAX_PROBLEMS, 1);
 	pm_clean(problems, out->problems, MAX_PROBLEMS, 1);
+	out->expected = pm__expected_from_json(cJSON_GetObjectItemCaseSensitive(r->json, "expected"));
 	if (pm__rules_from_json(cJSON_GetObjectItemCaseSensitive(r->json, "rules"), out, &why) ||
 	    pm__reports_from_json(cJSON_GetObjectItemCaseSensitive(r->json, "reports"), out, &why))
 		verdict(out, PM_VERDICT_REJECT_API, "%s", why.text);
@@ -402,7 +403,9 @@ static PmStatus run_object(const PmObject *object, const PmGraph *in, const PmPa
 	job.rule = opts->only_rule;
 	job.misses = opts->misses;
 	job.variant = opts->variant;
-	job.target = opts->target ? opts->target : pm_target();
+	job.trial = opts->trial;
+	job.n_trials = opts->n_trials;
+	job.target = opts->target ? opts->target : pm_target_now();
 	job.require = pm_sandbox_required();
 	if (!st)
 		st = run_program(&job, opts, &r, err);

@@ -24,6 +24,9 @@ typedef struct PmPassOpts {
 	const PmObject *object; /* borrowed: these bytes, whatever the file holds now; NULL = the file is
 				 * read, once for this call */
 	const PmTarget *target; /* that the rewrite is for; NULL = the process's (targets/targets.h) */
+	const PmTarget *const *trial; /* under which it is asked what it expects, beside the target; at most
+				       * PM_MAX_TRIALS */
+	size_t n_trials;
 	unsigned variant; /* 0 or 1: where the plugin, the heap and the stack lie; answers must not differ */
 } PmPassOpts;
 

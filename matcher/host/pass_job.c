@@ -2,6 +2,8 @@
 /* pass_job.c - a job for the pass host's program, as bytes. */
 #include "matcher/host/pass_job.h"
 
+#include "base/core/arena.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -14,24 +16,43 @@ static void part(PmStr *out, const char *p, size_t n)
 	pm_str_addc(out, 0);
 }
 
-static void target_text(const PmTarget *t, PmStr *out)
+static void targets_text(const PmPassJob *job, PmStr *out)
 {
-	cJSON *j = cJSON_CreateObject();
+	cJSON *j = cJSON_CreateObject(), *list;
 
-	pm_target_to_json(t, j);
+	pm_target_to_json(job->target, cJSON_AddObjectToObject(j, "target"));
+	list = cJSON_AddArrayToObject(j, "trials");
+	for (size_t i = 0; i < job->n_trials; i++) {
+		cJSON *o = cJSON_CreateObject();
+
+		pm_target_to_json(job->trial[i], o);
+		cJSON_AddItemToArray(list, o);
+	}
 	pm_json_print(j, 0, out);
 	cJSON_Delete(j);
 }
 
-static PmStatus read_target(const char *text, size_t n, const PmTarget **out, PmErr *err)
+static PmStatus read_targets(const char *text, size_t n, PmPassJob *out, PmErr *err)
 {
 	cJSON *j = NULL;
+	const cJSON *list, *x;
 	PmTarget *t = NULL;
+	const PmTarget **trial;
 	PmStatus st = pm_json_parse(text, n, &j, err);
 
 	if (!st)
-		st = pm_target_from_json(j, &t, err);
-	*out = t;
+		st = pm_target_from_json(cJSON_GetObjectItem(j, "target"), &t, err);
+	out->target = t;
+	list = cJSON_GetObjectItem(j, "trials");
+	trial = pm_xcalloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *trial);
+	out->trial = trial;
+	cJSON_ArrayForEach(x, list)
+	{
+		if (!st)
+			st = pm_target_from_json(x, &t, err);
+		if (!st)
+			trial[out->n_trials++] = t;
+	}
 	cJSON_Delete(j);
 	return st;
 }
@@ -41,7 +62,7 @@ void pm__job_write(const PmPassJob *job, PmStr *out)
 	size_t rule = job->rule ? strlen(job->rule) : 0, name = strlen(job->name);
 	PmStr target = PM_STR_INIT;
 
-	target_text(job->target, &target);
+	targets_text(job, &target);
 	pm_str_addf(out, "%s %zu %zu %zu %zu %zu %d %d %u %u\n", magic, job->object_len, job->text_len, rule,
 		    name, target.len, job->text != NULL, job->misses, job->variant, job->require);
 	part(out, job->object, job->object_len);
@@ -90,5 +111,5 @@ PmStatus pm__job_read(PmStr *s, PmPassJob *out, PmErr *err)
 		out->text = NULL;
 	if (!rule)
 		out->rule = NULL;
-	return read_target(target_at, target, &out->target, err);
+	return read_targets(target_at, target, out, err);
 }

@@ -3,11 +3,11 @@
  *
  * Job, on the child's stdin: "PMJOB3 <bytes of object> <bytes of graph text> <bytes of rule> <bytes of name>
  * <bytes of target> <has graph> <misses> <variant> <require>\n", then the five in that order. The target is
- * JSON (targets/targets.h). Answer, on its stdout: "PMPASS1 <bytes of JSON> <bytes of graph text> <bytes of
- * sources>\n", JSON, graph text, sources. The JSON has "end": "applied", "none", "loaded", or the name of a
- * verdict, with "message". Sources are "<bytes>\n" and the bytes, each different one once, since a kernel's
- * text is often longer than the nodes that it replaces; the graph's kernels name them as "@0", "@1", ...
- * Without the third number they stand in the graph text.
+ * JSON: "target" and the list "trials" (targets/targets.h). Answer, on its stdout: "PMPASS1 <bytes of JSON>
+ * <bytes of graph text> <bytes of sources>\n", JSON, graph text, sources. The JSON has "end": "applied",
+ * "none", "loaded", or the name of a verdict, with "message". Sources are "<bytes>\n" and the bytes, each
+ * different one once, since a kernel's text is often longer than the nodes that it replaces; the graph's
+ * kernels name them as "@0", "@1", ... Without the third number they stand in the graph text.
  */
 #ifndef MATCHER_PASS_JOB_H
 #define MATCHER_PASS_JOB_H
@@ -16,6 +16,7 @@
 #include "matcher/host/loader.h"
 #include "matcher/host/pass_outcome.h"
 #include "matcher/rewrite/driver.h"
+#include "matcher/rewrite/session.h"
 #include "targets/targets.h"
 
 #define PM__ANSWER_MAGIC "PMPASS1"
@@ -36,7 +37,9 @@ typedef struct PmPassJob {
 	size_t text_len;
 	const char *rule;       /* only this one; NULL = all */
 	const char *name;       /* of the object's file, for messages */
-	const PmTarget *target; /* read: allocated, for the child's life */
+	const PmTarget *target; /* read: allocated, for the child's life; so are the trials */
+	const PmTarget *const *trial;
+	size_t n_trials;
 	int misses;
 	unsigned variant;
 	unsigned require; /* layers of the sandbox that have to hold (base/sandbox/sandbox.h) */
@@ -51,6 +54,10 @@ PmStatus pm__job_read(PmStr *s, PmPassJob *out, PmErr *err);
 /* In the child, inside the sandbox: opens the mapped plugin, applies its rules, appends the answer to *out.
  */
 void pm__pass_child(const PmPassJob *job, const PmElf *elf, PmLoaded *plugin, PmStr *out);
+/* What a pass expects, as the answer's "expected", and back from untrusted JSON: a new list whose texts are
+ * clean and whose numbers are finite, NULL when there is none. */
+cJSON *pm__expected_to_json(const PmExpected *e, size_t n);
+cJSON *pm__expected_from_json(const cJSON *list);
 /* An answer that only names a verdict; `problems` are lines, or "". */
 void pm__answer_refusal(const char *verdict, const char *message, const char *problems, PmStr *out);
 

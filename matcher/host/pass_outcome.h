@@ -35,6 +35,8 @@ typedef struct PmPassOutcome {
 	size_t n_rules;
 	PmPassReport *report;
 	size_t n_reports;
+	cJSON *expected; /* owned: what the pass expects its kernels to take, a list; NULL = it does not say
+			  */
 } PmPassOutcome;
 
 /* Frees what it owns; one that is all zero has nothing. */

@@ -229,6 +229,54 @@ PmStatus pm__reports_from_json(const cJSON *list, PmPassOutcome *out, PmErr *err
 	return PM_OK;
 }
 
+/* ---- what a pass expects ---- */
+
+cJSON *pm__expected_to_json(const PmExpected *e, size_t n)
+{
+	cJSON *list = cJSON_CreateArray();
+
+	for (size_t i = 0; i < n; i++) {
+		cJSON *o = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(o, "value", e[i].value);
+		cJSON_AddBoolToObject(o, "fused", e[i].fused);
+		cJSON_AddItemToObject(o, "us", cJSON_CreateDoubleArray(e[i].us, (int)e[i].n));
+		cJSON_AddItemToArray(list, o);
+	}
+	return list;
+}
+
+cJSON *pm__expected_from_json(const cJSON *list)
+{
+	cJSON *out = cJSON_IsArray(list) ? cJSON_CreateArray() : NULL;
+	const cJSON *e, *x;
+	int n = 0;
+
+	cJSON_ArrayForEach(e, list)
+	{
+		cJSON *o = cJSON_CreateObject(), *us;
+		char value[PM_CLEAN_QUOTED];
+		int trials = 0;
+
+		if (n++ >= PM_MAX_EXPECTED) {
+			cJSON_Delete(o);
+			break;
+		}
+		pm_clean(pm_json_str(e, "value", ""), value, sizeof value, 0);
+		cJSON_AddStringToObject(o, "value", value);
+		cJSON_AddBoolToObject(o, "fused", cJSON_IsTrue(cJSON_GetObjectItem(e, "fused")));
+		us = cJSON_AddArrayToObject(o, "us");
+		cJSON_ArrayForEach(x, cJSON_GetObjectItem(e, "us"))
+		{
+			if (trials++ > PM_MAX_TRIALS)
+				break;
+			cJSON_AddItemToArray(us, cJSON_CreateNumber(cJSON_IsNumber(x) ? x->valuedouble : 0));
+		}
+		cJSON_AddItemToArray(out, o);
+	}
+	return out;
+}
+
 /* ---- outcomes ---- */
 
 void pm_pass_outcome_release(PmPassOutcome *out)
@@ -247,6 +295,7 @@ void pm_pass_outcome_release(PmPassOutcome *out)
 	free(out->problems);
 	free(out->output);
 	pm_graph_free(out->graph);
+	cJSON_Delete(out->expected);
 	memset(out, 0, sizeof *out);
 }
 
@@ -263,6 +312,8 @@ void pm_pass_outcome_json(const PmPassOutcome *out, cJSON *obj)
 	pm_json_add_i64(obj, "applied", out->applied);
 	cJSON_AddNumberToObject(obj, "sweeps", out->sweeps);
 	cJSON_AddNumberToObject(obj, "seconds", out->seconds);
+	if (out->expected)
+		cJSON_AddItemToObject(obj, "expected", cJSON_Duplicate(out->expected, 1));
 	list = cJSON_AddArrayToObject(obj, "rules");
 	for (size_t i = 0; i < out->n_rules; i++) {
 		const PmPassRule *r = &out->rule[i];
@@ -400,6 +451,8 @@ int pm_pass_outcome_says_more(const PmPassOutcome *out)
 
 void pm_pass_outcome_print(const PmPassOutcome *out, PmStr *text)
 {
+	const cJSON *e;
+
 	pm_str_addf(text, "%s%s%s: %s\n", *out->plugin ? out->plugin : "pass", *out->version ? " " : "",
 		    out->version, pm_verdict_name(out->verdict));
 	if (*out->message)
@@ -413,6 +466,13 @@ void pm_pass_outcome_print(const PmPassOutcome *out, PmStr *text)
 	for (size_t i = 0; i < out->n_reports; i++)
 		pm_str_addf(text, "\nrewrite %zu, by rule %s: %s\n%s", i + 1, out->report[i].rule,
 			    out->report[i].node, out->report[i].text);
+	cJSON_ArrayForEach(e, out->expected)
+	{
+		if (cJSON_IsTrue(cJSON_GetObjectItem(e, "fused")))
+			pm_str_addf(text, "  expected  %.2f us for the kernel that makes %s\n",
+				    cJSON_GetNumberValue(cJSON_GetArrayItem(cJSON_GetObjectItem(e, "us"), 0)),
+				    pm_json_str(e, "value", ""));
+	}
 	if (out->output && *out->output)
 		pm_str_addf(text, "\nThe pass wrote:\n%s\n", out->output);
 }

@@ -148,6 +148,7 @@ static PmStatus rewrite(Driver *d, const PmRuleEntry *rule, PmMatch *pm, const P
 			  .rule = rule->name,
 			  .arena = a };
 	uint32_t last = d->s.pos.v[d->set.node.v[d->set.node.n - 1].id];
+	size_t expected = d->s.expected.n;
 	PmNode n = { 0 };
 	PmErr err;
 	PmStatus ret;
@@ -157,8 +158,10 @@ static PmStatus rewrite(Driver *d, const PmRuleEntry *rule, PmMatch *pm, const P
 	d->s.steps = 0;
 	ret = settle(d, rule, "rewrite", rule->rewrite(&rw, pm), 1, st);
 	d->s.rw = NULL;
-	if (ret)
+	if (ret) {
+		d->s.expected.n = expected;
 		return ret;
+	}
 	pm_err_init(&err);
 	if (!rw.described) {
 		pm_err(&err, PM_E_INVALID,
@@ -171,8 +174,10 @@ static PmStatus rewrite(Driver *d, const PmRuleEntry *rule, PmMatch *pm, const P
 		declined(d, 1, d->s.why);
 	else if (ret < 0)
 		note_misuse(d, st, &err);
-	if (ret)
+	if (ret) {
+		d->s.expected.n = expected;
 		return PM_DECLINED;
+	}
 	take(d);
 	place(d, n, last);
 	keep_report(d, n);
@@ -383,6 +388,8 @@ PmStatus pm_driver_run(PmGraph *g, const PmRules *rules, const PmDriverOpts *opt
 		st = pm_graph_sort(g, err);
 	if (!st)
 		st = pm_verify(g, err);
+	res->expected = d->s.expected.v;
+	res->n_expected = d->s.expected.n;
 	pm__session_release(&d->s);
 	for (int op = 0; op < PM_N_OPS; op++)
 		PM_VEC_RELEASE(&d->by_op[op]);
@@ -404,5 +411,6 @@ void pm_driver_result_release(PmDriverResult *res)
 	}
 	PM_VEC_RELEASE(&res->report);
 	free(res->rule);
+	free(res->expected);
 	memset(res, 0, sizeof *res);
 }

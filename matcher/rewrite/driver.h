@@ -32,8 +32,10 @@ typedef struct PmDriverResult {
 	size_t n_rules;
 	int64_t applied;
 	int sweeps;
-	PmErr misuse;            /* first wrong use of the interface; code 0 = none */
-	PM_VEC(PmReport) report; /* in order of rewriting; at most PM_MAX_REPORTS */
+	PmErr misuse;                /* first wrong use of the interface; code 0 = none */
+	PM_VEC(PmReport) report;     /* in order of rewriting; at most PM_MAX_REPORTS */
+	struct PmExpected *expected; /* owned: what the pass expects; matcher/rewrite/session.h */
+	size_t n_expected;
 } PmDriverResult;
 
 /* Applies the rules. Whatever plugins do wrong is counted and noted in *res, never an error; errors mean that

@@ -7,8 +7,8 @@
 #include "matcher/rewrite/rewrite.h"
 #include "matcher/rewrite/rule_stats.h"
 #include "matcher/rewrite/session.h"
-#include "targets/targets.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -316,7 +316,33 @@ static int32_t h_param(PmVal h, uint32_t k, double *out)
 static const PmTarget *h_target(void)
 {
 	step(1);
-	return pm_target();
+	return pm_target_now();
+}
+
+static const PmTarget *h_trial(uint32_t i)
+{
+	step(1);
+	return pm_target_trial(i);
+}
+
+static PmStatus h_expect(PmVal h, int32_t fused, uint32_t i, double microseconds)
+{
+	PmValue v;
+	PmSession *s = look(h, &v);
+	PmExpected *e;
+
+	if (!s || !v.id || !pm_target_trial(i) || !isfinite(microseconds))
+		return PM_E_INVALID;
+	if (!i && s->expected.n < PM_MAX_EXPECTED) {
+		PM_VEC_PUSH(&s->expected, ((PmExpected){ .fused = fused != 0 }));
+		e = &s->expected.v[s->expected.n - 1];
+		snprintf(e->value, sizeof e->value, "%s", pm_value_name(s->g, v));
+	}
+	e = s->expected.n ? &s->expected.v[s->expected.n - 1] : NULL;
+	if (!e || i != e->n)
+		return i ? PM_E_INVALID : PM_E_LIMIT;
+	e->us[e->n++] = microseconds;
+	return PM_OK;
 }
 
 /* ---- callbacks ---- */
@@ -469,6 +495,8 @@ const PmHost *pm_host_v1(void)
 		.param = h_param,
 		.target = h_target,
 		.report = h_report,
+		.trial = h_trial,
+		.expect = h_expect,
 	};
 
 	return &host;

@@ -15,12 +15,14 @@
 #include "ir/core/kernel.h"
 #include "matcher/pattern/match.h"
 #include "passmith/pass.h"
+#include "targets/targets.h"
 
 enum {
 	PM_CALLBACK_STEPS = 1 << 20,   /* host calls of one callback (a walk over uses counts each use) */
 	PM_CALLBACK_MEMORY = 16 << 20, /* bytes that alloc() hands out per round */
 	PM_MAX_REASON = 160,           /* bytes kept of a reason to decline */
 	PM_MAX_REGION_NODES = 4096,
+	PM_MAX_EXPECTED = 1024,  /* kernels and nodes of which expectations are kept */
 	PM_MAX_INLINE_CONST = 64 /* elements of a constant that goes into a body, and into text */
 };
 
@@ -31,6 +33,16 @@ typedef struct PmNodeSet {
 	PM_VEC(PmValue) in;  /* operands from outside, constants included, each once, in order of use */
 	PM_VEC(PmValue) out; /* results that a kernel must write: used outside and not kept; with the root */
 } PmNodeSet;
+
+/* What a pass expects (PmHost.expect): microseconds by trial. */
+typedef struct PmExpected {
+	char value[64]; /* name of the kernel's result, or of the node's; cut */
+	int fused;
+	double us[PM_MAX_TRIALS + 1];
+	uint32_t n;
+} PmExpected;
+
+typedef PM_VEC(PmExpected) PmExpectedList;
 
 typedef struct PmSession {
 	PmGraph *g;
@@ -53,7 +65,8 @@ typedef struct PmSession {
 	int pos_stale;
 	PM_VEC(uint32_t) seen; /* by node id: stamp of the last walk that visited it */
 	uint32_t stamp;
-	PM_VEC(uint32_t) map; /* by value id; all zeros: lent to whoever cleans up (commit.c) */
+	PmExpectedList expected; /* of all rounds; of kernels, those that were accepted */
+	PM_VEC(uint32_t) map;    /* by value id; all zeros: lent to whoever cleans up (commit.c) */
 } PmSession;
 
 struct PmRegion {

@@ -45,7 +45,7 @@ static double piece_cycles(const Op *o, const Section *s, int half)
 }
 
 /* Microseconds of the launch with s->split slices of s->extent elements of K. */
-static double time_of(const Ctx *c, const Section *s)
+double f_front_time(const Ctx *c, const Section *s)
 {
 	const Target *g = f_target();
 	const Op *o = &c->g->op[s->dot];
@@ -109,7 +109,7 @@ static void choose(const Ctx *c, Section *s, const Section *but)
 
 			if (!cut(c, s, k) || (but && but->tile.rows == t->rows && but->tile.cols == t->cols))
 				continue;
-			time = time_of(c, s);
+			time = f_front_time(c, s);
 			if (best.blocks && time >= least)
 				continue;
 			least = time;
@@ -152,7 +152,7 @@ int f_front(Ctx *c)
 	}
 	if (!s->blocks)
 		return f_fail(c, "no tile of the product fits") && 0;
-	s->wait = time_of(c, s);
+	s->wait = f_front_time(c, s);
 	return 1;
 }
 

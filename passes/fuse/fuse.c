@@ -28,10 +28,37 @@ Ctx *f_new(void)
 	return f_graph_new(c->g, &c->fail) && ix_new(c->ix, &c->fail) ? c : NULL;
 }
 
+/* What the node of v is expected to take by itself: where more is asked for than the run needs. */
+static void tell_alone(PmVal v)
+{
+	Ctx *c;
+	uint32_t i;
+	int at;
+
+	if (!pm_trial(1) || !(c = f_new()))
+		return;
+	at = f_node(c->g, v);
+	for (i = 0; at >= 0 && c->g->node[at].ok && f_target_try(i); i++)
+		pm_expect(v, 0, i, f_library_time(c, &c->g->node[at]));
+	f_target_read();
+}
+
+/* What the planned kernel, which makes v, is expected to take. */
+static void tell_kernel(Ctx *c, PmVal v)
+{
+	uint32_t i;
+
+	for (i = 0; f_target_try(i); i++)
+		pm_expect(v, 1, i, f_kernel_time_again(c));
+	f_target_read();
+	f_kernel_time_again(c);
+}
+
 static PmStatus region(PmRegion *r, PmVal seed)
 {
 	if (!know_target())
 		return pm_decline(r, "the target lacks a constant of the cost model");
+	tell_alone(seed);
 	return f_grow(r, seed);
 }
 
@@ -65,8 +92,8 @@ typedef struct Kernel {
 	double bytes;
 } Kernel;
 
-/* Plans and writes; 0 and c->fail when that cannot be. */
-static int make(Ctx *c, int other, Kernel *k)
+/* Plans and writes the kernel that makes `root`; 0 and c->fail when that cannot be. */
+static int make(Ctx *c, PmVal root, int other, Kernel *k)
 {
 	int i;
 
@@ -91,6 +118,8 @@ static int make(Ctx *c, int other, Kernel *k)
 		k->scratch[k->n_scratch++] = f_front_scratch(c);
 	if (f_scratch(c))
 		k->scratch[k->n_scratch++] = f_scratch(c);
+	if (!other)
+		tell_kernel(c, root);
 	if (!f_source(c, &k->text, k->block, &k->blocks))
 		return 0;
 	k->n_in = c->n_arg_in;
@@ -157,7 +186,7 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 		report = pm_text(REPORT);
 		c->report = &report;
 	}
-	if (!make(c, 0, &k))
+	if (!make(c, m->root, 0, &k))
 		return pm_decline(m, c->fail ? c->fail : "the kernel is too long");
 	if (c->report)
 		pm_report(report.s ? report.s : "");
@@ -167,7 +196,7 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 	describe(&k, &first);
 	first.spec.in = (PmVals){ in, (uint32_t)k.n_in };
 	first.spec.outs = m->out;
-	if ((k.bytes > LARGE || f_has_product(c)) && make(c, 1, &l) && worth_trying(&k, &l)) {
+	if ((k.bytes > LARGE || f_has_product(c)) && make(c, m->root, 1, &l) && worth_trying(&k, &l)) {
 		describe(&l, &second);
 		first.spec.alt = &second.spec;
 	}

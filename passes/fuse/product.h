@@ -50,6 +50,8 @@ int f_schedule_product(Ctx *c, Section *s);
 int f_is_long(const Ctx *c, const Op *o);
 /* Microseconds that blocks of this tile take for the product. */
 double f_tile_time(const Ctx *c, const Section *s, const Tile *t);
+/* The same of a launch in front. */
+double f_front_time(const Ctx *c, const Section *s);
 int64_t f_tile_blocks(const Op *o, const Section *s, const Tile *t);
 /* The statements of a product's section. */
 void f_product_results(Ctx *c);

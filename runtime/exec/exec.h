@@ -46,7 +46,7 @@ const PmProfile *pm_profile_of(const PmTarget *t); /* of that target, which live
 int pm_plan_has_kernel(PmOp op);
 
 /* Plans a sorted, inferred, static graph for the process's target, whose size decides how launches share
- * their work (pm_target). PM_E_UNSUPPORTED names the node the device cannot run (opaque).
+ * their work (pm_target_now). PM_E_UNSUPPORTED names the node the device cannot run (opaque).
  * alts: per Kernel node (in execution order) which alternative to use; NULL = 0 everywhere.
  * The graph is borrowed and must outlive the plan. */
 PmStatus pm_plan_new(const PmGraph *g, const int *alts, size_t n_alts, PmPlan **out, PmErr *err);

@@ -185,7 +185,7 @@ static PmStatus make(const PmGraph *g, const int *alts, size_t n_alts, uint32_t 
 	PmStatus st;
 
 	p->g = g;
-	p->target = pm_target();
+	p->target = pm_target_now();
 	p->counts = counts;
 	p->arena = pm_arena_new(0);
 	p->loc = pm_xcalloc(pm_graph_value_limit(g), sizeof *p->loc);

@@ -129,6 +129,7 @@ static const char *const lines[] = {
 	"check %/passes/silu.so",
 	"explain models/llama_block.gpt --pass %/passes/silu.so",
 	"explain models/llama_block.gpt --pass %/passes/grn.so",
+	"explain models/swin_block.gpt --pass %/passes/fuse.so --target l4",
 	"eval silu --db @/w.db --pass %/passes/silu.so --weak-sandbox --record @/r.record",
 	"eval models/bge_pooling_head.gpt --pass %/passes/grn.so --hidden 0",
 	"eval models/llama_block.gpt --pass %/tests/plugin/wrong_silu.so --only 0 --hidden 0 --timings",

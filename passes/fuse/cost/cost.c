@@ -195,3 +195,15 @@ double f_kernel_time(const Ctx *c)
 	more += c->apart ? t->launch_us + c->front.wait : 0;
 	return t->launch_us + more + together(sum, slowest);
 }
+
+double f_kernel_time_again(Ctx *c)
+{
+	int i;
+
+	for (i = 0; i < c->n_sections; i++)
+		if (c->section[i].dot)
+			c->section[i].wait = f_tile_time(c, &c->section[i], &c->section[i].tile);
+	if (c->apart)
+		c->front.wait = f_front_time(c, &c->front);
+	return f_kernel_time(c);
+}

@@ -4,10 +4,8 @@
 
 static Target target;
 
-const char *f_target_read(void)
+static const char *read(const PmTarget *t)
 {
-	const PmTarget *t = pm_target();
-
 	target.is = *t;
 	target.full = (int64_t)t->sm_count * t->sm_threads / 2;
 	target.l2_bytes_per_us = t->l2_bytes_per_second / 1e6;
@@ -17,6 +15,18 @@ const char *f_target_read(void)
 	F_COSTS(XX)
 #undef XX
 	return NULL;
+}
+
+const char *f_target_read(void)
+{
+	return read(pm_target());
+}
+
+int f_target_try(uint32_t i)
+{
+	const PmTarget *t = pm_trial(i);
+
+	return t && !read(t);
 }
 
 const Target *f_target(void)

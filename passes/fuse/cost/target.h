@@ -76,6 +76,8 @@ typedef struct Target {
 /* Reads the target of this run, which is the same for all of its callbacks; NULL, or the name of the first
  * constant that it lacks. */
 const char *f_target_read(void);
+/* The same of trial number i (pm_trial); 0 when there is none. What was read before is gone. */
+int f_target_try(uint32_t i);
 /* As f_target_read left it. */
 const Target *f_target(void);
 

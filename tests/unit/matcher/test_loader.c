@@ -176,6 +176,10 @@ static void host_functions_outside_a_round_answer_none(void **state)
 	assert_int_equal(h->region_size(NULL), 0);
 	assert_int_equal(h->order(v), -1);
 	assert_int_equal(h->param(v, 0, &d), 0);
+	assert_string_equal(h->target()->name, "h200"); /* there is one at any time */
+	assert_ptr_equal(h->trial(0), h->target());
+	assert_null(h->trial(1));
+	assert_true(h->expect(v, 1, 0, 1.5) < 0);
 }
 
 int main(void)

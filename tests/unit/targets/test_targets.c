@@ -52,7 +52,7 @@ static void numbers_are_complete_and_sorted(void **state)
 			assert_true(strlen(pm_cost_info(k)->meaning) && strlen(pm_cost_info(k)->experiment));
 		}
 	assert_null(pm_cost_info(pm_target_at(0)->n_numbers));
-	assert_true(isnan(pm_target_cost(pm_target(), "abacus")));
+	assert_true(isnan(pm_target_cost(pm_target_now(), "abacus")));
 }
 
 /* What was not fitted is the first target's, by the ratio that its row names. */
@@ -166,13 +166,42 @@ static void json_there_and_back(void **state)
 	pm_str_release(&again);
 }
 
+/* What a cost model would be like with other constants. */
+static void trials(void **state)
+{
+	const PmTarget *list[2];
+	PmTarget *t, *bad;
+	cJSON *j;
+	PmErr err;
+
+	(void)state;
+	pm_err_init(&err);
+	assert_int_equal(pm_json_parse("{\"launch_us\":2.5}", 17, &j, &err), PM_OK);
+	assert_int_equal(pm_target_changed(pm_target_find("l4"), j, &t, &err), PM_OK);
+	cJSON_Delete(j);
+	assert_true(pm_target_cost(t, "launch_us") == 2.5 && t->sm_count == 58);
+	assert_true(pm_target_cost(t, "wait_us") == pm_target_cost(pm_target_find("l4"), "wait_us"));
+	assert_int_equal(pm_json_parse("{\"launch_us\":-1}", 16, &j, &err), PM_OK);
+	assert_int_equal(pm_target_changed(t, j, &bad, &err), PM_E_INVALID);
+	assert_null(bad);
+	cJSON_Delete(j);
+	list[0] = list[1] = t;
+	pm_target_trials(list, 2);
+	assert_ptr_equal(pm_target_trial(0), pm_target_now());
+	assert_ptr_equal(pm_target_trial(2), t);
+	assert_null(pm_target_trial(3));
+	pm_target_trials(NULL, 0);
+	assert_null(pm_target_trial(1));
+	free(t);
+}
+
 static void the_process_has_one(void **state)
 {
 	(void)state;
-	assert_ptr_equal(pm_target(), pm_target_at(0));
+	assert_ptr_equal(pm_target_now(), pm_target_at(0));
 	pm_target_set(pm_target_find("a100"));
-	assert_string_equal(pm_target()->name, "a100");
-	assert_ptr_equal(pm_target_find(NULL), pm_target());
+	assert_string_equal(pm_target_now()->name, "a100");
+	assert_ptr_equal(pm_target_find(NULL), pm_target_now());
 	pm_target_set(pm_target_at(0));
 }
 
@@ -185,6 +214,7 @@ int main(void)
 		cmocka_unit_test(devices_that_a_row_describes),
 		cmocka_unit_test(a_device_that_no_row_describes),
 		cmocka_unit_test(json_there_and_back),
+		cmocka_unit_test(trials),
 		cmocka_unit_test(the_process_has_one),
 	};
 

@@ -1,0 +1,103 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# fit_cost.sh - what a pass expects of its kernels, and the fit of the cost model: from the emulated device's modelled
+# times it has to find the constants of that model.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
+
+fuse=$build/passes/fuse.so
+
+# ---- what a pass expects ----
+
+pm explain models/swin_block.gpt --pass "$fuse"
+exits 0 "explain"
+says " us for the kernel that makes out" "it says what each kernel is expected to take"
+expected()
+{
+	sed -n 's/.* \([0-9.]*\) us for the kernel that makes out$/\1/p' "$tmp/out"
+}
+h200=$(expected)
+pm explain models/swin_block.gpt --pass "$fuse" --target l4
+[ -n "$h200" ] && [ "$(expected)" != "$h200" ]
+tap "for another GPU it is another time"
+echo '[{"launch_us": 2.7}, {"copy_bytes_per_us": 1e6, "launch_us": 1.7}]' >"$tmp/trials.json"
+pm explain models/swin_block.gpt --pass "$fuse" --trials "$tmp/trials.json" --json
+exits 0 "with trials"
+if command -v python3 >/dev/null; then
+	python3 - "$tmp/out" <<'PY'
+import json, sys
+said = [e for e in json.load(open(sys.argv[1]))["results"][0]["expected"]]
+fused = [e["us"] for e in said if e["fused"]]
+alone = [e["us"] for e in said if not e["fused"]]
+assert fused and alone and all(len(us) == 3 for us in fused + alone), said
+# One microsecond more for each launch; fewer bytes in a microsecond never take less.
+assert all(abs(us[1] - us[0] - round(us[1] - us[0])) < 1e-9 and us[1] - us[0] >= 1 for us in fused), fused
+assert all(us[2] >= us[0] for us in fused + alone)
+PY
+	tap "it expects what a launch takes more, and never less of fewer bytes in a microsecond"
+else
+	skip "what it expects under trials" "there is no python3"
+fi
+echo '[{"lunch_us": 2.7}]' >"$tmp/bad.json"
+pm explain models/swin_block.gpt --pass "$fuse" --trials "$tmp/bad.json"
+exits 4 "a constant that there is not"
+warns "bad.json: 'lunch_us' is no constant of the target h200" "is named, with its file"
+echo '{"launch_us": 2.7}' >"$tmp/bad.json"
+pm explain models/swin_block.gpt --pass "$fuse" --trials "$tmp/bad.json"
+exits 4 "trials that are no list"
+pm explain models/swin_block.gpt --pass "$fuse" --trials "$tmp/none.json"
+exits 4 "trials that are not there"
+
+# ---- the fit ----
+
+if ! command -v python3 >/dev/null; then
+	skip "the fit" "there is no python3"
+	tap_done
+	exit 0
+fi
+tools=--passmith=$passmith
+code=0
+python3 tools/bench/fit_graphs.py --step element-wise --device emu --fit emu "$tools" --fuse "$fuse" -o "$tmp/times.json" \
+	>"$tmp/out" 2>"$tmp/err" || code=$?
+exits 0 "graphs timed on the emulated device, and fitted, by one command"
+# constant NAME VALUE SHARE: what was fitted is within SHARE of it.
+constant()
+{
+	awk -v name="$1" -v value="$2" -v share="$3" '
+	$0 ~ "^COST\\(" name "," { sub(/.*, /, ""); found = $1 + 0 }
+	END { exit !(found > value * (1 - share) && found < value * (1 + share)) }' "$tmp/emu.def.costs"
+	tap "$1 is that of the emulated device, $2, within $3 of it"
+}
+constant launch_us 2.7 0.01
+constant copy_bytes_per_us 3.97e6 0.02
+# It has no cost for operations beside memory: of work beside bytes next to nothing is left.
+awk '/^COST\(beside_share,/ { sub(/.*, /, ""); share = $1 + 0 } /^COST\(work_per_us,/ { sub(/.*, /, ""); work = $1 + 0 }
+END { exit !(share > 0 && work > 0 && share / work < 0.1 * 0.1 / 15e6) }' "$tmp/emu.def.costs"
+tap "and operations cost a tenth of what they did, at most"
+grep -q '^fitted, left out .* 100 % within 1.3$' "$tmp/out"
+tap "graphs that were left out are foretold within 1.3"
+python3 tools/fit_cost.py "$tmp/times.json" --check "$tools" --fuse "$fuse" >"$tmp/again" 2>"$tmp/err"
+grep '^h200 as it is' "$tmp/out" >"$tmp/a"
+grep '^h200 as it is' "$tmp/again" >"$tmp/b"
+[ -s "$tmp/a" ] && cmp -s "$tmp/a" "$tmp/b"
+tap "the same graphs are left out every time"
+! python3 tools/fit_cost.py docs/results/h200_large.json "$tools" --fuse "$fuse" >"$tmp/out" 2>"$tmp/err"
+tap "a file of other times is refused"
+grep -q 'is no file of tools/bench/fit_graphs.py' "$tmp/err"
+tap "in a sentence"
+python3 tools/bench/fit_graphs.py --list >"$tmp/out"
+python3 - <<'PY'
+import re, sys
+sys.path.insert(0, "tools/bench")
+import fit_graphs
+known = set(re.findall(r"^XX\((\w+)", open("targets/costs.def").read(), re.M))
+named = {n for g in fit_graphs.graphs() for n in g["for"]} | {n for v in fit_graphs.FREE.values() for n in v}
+decide = {"large_bytes", "longest_f32_flops", "slice_most_bytes", "split_launch_us", "split_thread_work_per_us", "split_turns",
+          "strided_lane_us"}
+assert named <= known, named - known
+free = {n for v in fit_graphs.FREE.values() for n in v}
+missing = known - free - decide
+assert not missing, missing
+PY
+tap "every constant is free in a step of the fit, or only decides"
+tap_done

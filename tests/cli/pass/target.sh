@@ -153,10 +153,10 @@ exits 2 "another target beside a lock is refused"
 
 # ---- no number of a GPU stands in the code ----
 
-! grep -nE '\b132\b' passes/fuse/*.c passes/fuse/*.h runtime/eager/*.c runtime/eager/*.h
+! grep -nE '\b132\b' passes/fuse/*.c passes/fuse/*.h passes/fuse/*/*.c passes/fuse/*/*.h runtime/eager/*.c runtime/eager/*.h
 tap "the multiprocessors of an H200 are no number in fusion or in the eager run"
 sed -n 's/^XX(\([a-z0-9_]*\),.*/\1/p' targets/costs.def >"$tmp/a"
-sed -n 's/^\tXX(\([a-z0-9_]*\)).*/\1/p' passes/fuse/target.h >"$tmp/b"
+sed -n 's/^\tXX(\([a-z0-9_]*\)).*/\1/p' passes/fuse/cost/target.h >"$tmp/b"
 [ -s "$tmp/a" ] && cmp -s "$tmp/a" "$tmp/b"
 tap "fusion reads every constant of targets/costs.def, and no other"
 tap_done

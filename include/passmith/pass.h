@@ -347,6 +347,7 @@ _Static_assert(offsetof(PmHost, order) == 16 + 30 * sizeof(void *), "1.2 is froz
 _Static_assert(offsetof(PmHost, target) == 16 + 32 * sizeof(void *), "1.4 is frozen");
 _Static_assert(offsetof(PmTarget, number) == 200 && sizeof(PmTarget) == 216, "1.4 is frozen");
 _Static_assert(offsetof(PmHost, report) == 16 + 33 * sizeof(void *), "1.4 is frozen");
+_Static_assert(offsetof(PmHost, expect) == 16 + 35 * sizeof(void *), "1.4 is frozen");
 _Static_assert(sizeof(PmPat) == 56 && sizeof(PmPatAttr) == 48, "1.0 is frozen");
 _Static_assert(sizeof(PmRule) == 64 && sizeof(PmPlugin) == 40, "1.0 is frozen");
 _Static_assert(sizeof(PmLaunch) == 56 && sizeof(PmKernelSpec) == 160, "1.0 is frozen");

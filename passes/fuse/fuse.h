@@ -1,24 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuse.h - automatic fusion: what the parts of the plugin share.
  *
- * From a set of nodes to a kernel, a folder for each stage; what each keeps is in its own structure:
- *   index/     indices: linear forms over loop variables, their quotients and remainders          Index
- *   lower/     nodes as operations of a small IR; composite operators (softmax, norms) in parts    Graph
- *   loop/      the nest: what the threads of a section do, as data; as text, and back              Nest
- *   emit/      operations at coordinates become statements of a nest: eval.c and eval_*.c. memo.c which
- * values are known already, order.c sums that are asked for at several places, early.c loads that are issued
- * before anything waits for one, address.c and results.c what stands around a product cost/      walk.c what
- * a nest does to memory and threads; cost.c microseconds of that, and of library calls; target.c the GPU: no
- * number of one stands in the other files schedule/  plan.c sections of a kernel: which results one nest
- * makes, and what a row is; schedule.c how threads share a section; split.c rows that many blocks share;
- * tile.c tiles of a product codegen/   CUDA text of a nest's statements Gen and beside them cluster.c  which
- * nodes to take together                                                        Grow source.c   the kernel's
- * text: its sections one after another. product.c a section that begins with a product, product.cu what makes
- * its tile; front.c a product in a launch of its own, front*.cu; round.cu how values of 16 bits are rounded
- *   report.c   what is said about a kernel to whoever asks
- *   fuse.c     the rule
- * emit/, schedule/ and the files beside them share a candidate, Ctx. index/limits.h says how much of
- * everything there is room for.
+ * From a set of nodes to a kernel there is a folder for each stage. What a stage keeps is in its own
+ * structure:
+ *
+ *   index/     Index  linear forms over loop variables, their quotients and remainders
+ *   lower/     Graph  nodes as operations of a small IR; composite operators in parts
+ *   loop/      Nest   what the threads of a section do, as data; as text, and back
+ *   emit/      Build  operations at coordinates become statements of a nest
+ *   schedule/         sections, what a row is, how threads share one, tiles of a product
+ *   cost/      Cost   what a nest does to memory and threads, and microseconds of that
+ *   codegen/   Gen    CUDA text of a nest's statements
+ *
+ * emit/eval*.c have the operators, memo.c which values are known already, order.c sums that are asked for at
+ * several places, early.c loads that are issued before anything waits for one, address.c and results.c what
+ * stands around a product. In schedule/, split.c has rows that many blocks share. Beside the folders:
+ *
+ *   cluster.c  Grow   which nodes to take together
+ *   source.c          the kernel's text: its sections one after another
+ *   product.c         a section that begins with a product; product.cu makes its tile
+ *   front.c           a product in a launch of its own, in front; front*.cu
+ *   round.cu          how values of 16 bits are rounded
+ *   report.c          what is said about a kernel to whoever asks
+ *   fuse.c            the rule
+ *
+ * emit/, schedule/ and the files beside them share a candidate, Ctx. cost/target.h has the GPU: no number of
+ * one stands in the other files. index/limits.h says how much of everything there is room for.
  *
  * Nothing is stored between operations: a value is computed where it is asked for, at the coordinates it is
  * asked at. So views, slices and concatenations become index arithmetic, and a set of nodes is one kernel

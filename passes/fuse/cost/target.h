@@ -10,7 +10,9 @@
 #include "../index/limits.h"
 
 #define F_COSTS(XX)                                                                                          \
+	XX(again_share)                                                                                      \
 	XX(beside_share)                                                                                     \
+	XX(beyond_share)                                                                                     \
 	XX(copy_bytes_per_us)                                                                                \
 	XX(fma_per_us)                                                                                       \
 	XX(front_f32_piece_cycles)                                                                           \
@@ -49,6 +51,7 @@
 	XX(row_turn_us)                                                                                      \
 	XX(scatter_replace_us)                                                                               \
 	XX(scatter_us)                                                                                       \
+	XX(sector_missed_share)                                                                              \
 	XX(serial_long_turn_us)                                                                              \
 	XX(serial_turn_us)                                                                                   \
 	XX(slice_bytes_per_us)                                                                               \
@@ -61,6 +64,7 @@
 	XX(strided_lane_us)                                                                                  \
 	XX(tile_join_us)                                                                                     \
 	XX(tile_result_us)                                                                                   \
+	XX(unrolled_share)                                                                                   \
 	XX(wait_us)                                                                                          \
 	XX(work_per_us)
 

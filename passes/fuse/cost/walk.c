@@ -3,16 +3,11 @@
 #include "walk.h"
 
 enum { NEAR = 32 << 10 /* bytes of an operand that is near, wherever its elements lie */ };
-static const double AGAIN = 0.5, /* of what has been read once by the same section: it is in the cache */
-	FAR = 0.1,               /* of what is read of an operand beyond its own bytes */
-	/* Of the bytes of a sector that no thread of the warp asks for, so many are read from memory: the
-	 * rest are still in a cache when their thread comes. Of a bias and a transposition of 64 MB on an
-	 * H200, 103 and 116 us (tools/bench/large_graphs.py). */
-	MISSED = 0.45;
 
 /* Where a walk is. */
 typedef struct Walk {
 	const Nest *n;
+	const Target *t;
 	Cost *cost;
 	double times; /* how often statements run there, in all */
 	double turns; /* and in loops of one thread */
@@ -95,9 +90,11 @@ static void count_load(const Walk *w, const Stmt *s, int64_t numel)
 	double wide = (double)stride_by(w->n->ix, s->at, rows ? DEP_ROW : DEP_CHUNK) * size;
 
 	count_order(w, s, all);
-	w->cost->bytes += (all < once ? all : once + FAR * (all - once)) * (s->reread ? AGAIN : 1);
+	w->cost->bytes += (all < once ? all : once + w->t->beyond_share * (all - once)) *
+			  (s->reread ? w->t->again_share : 1);
 	if (wide > 16)
-		w->cost->spread += all * ((wide > 32 ? 32 : wide) / (size * lanes) - 1) * MISSED /
+		w->cost->spread += all * ((wide > 32 ? 32 : wide) / (size * lanes) - 1) *
+				   w->t->sector_missed_share /
 				   (rows ? 1 : rows_in_a_sector(w->n, s->at, size));
 	count_work(w, 0, 2);
 }
@@ -171,11 +168,10 @@ static void row_loop(const Walk *w, const Stmt *s)
 
 static void serial_loop(const Walk *w, const Stmt *s)
 {
-	static const double UNROLLED = 0.25; /* its loads are under way together */
 	Walk in = *w;
 
 	if (s->how == FOR_SERIAL)
-		w->cost->serial += w->turns * (double)s->n * (s->unroll ? UNROLLED : 1);
+		w->cost->serial += w->turns * (double)s->n * (s->unroll ? w->t->unrolled_share : 1);
 	else if (s->how == FOR_LOOK)
 		w->cost->looks += w->turns * (double)((s->n + s->m - 1) / s->m);
 	in.times *= (double)s->n / (double)s->m;
@@ -260,10 +256,10 @@ static void block(const Walk *w, const Block *b)
 		statement(w, s);
 }
 
-Cost nest_cost(const Nest *n)
+Cost nest_cost(const Nest *n, const Target *t)
 {
 	Cost cost = { 0 };
-	Walk w = { n, &cost, 1, 1, 1 };
+	Walk w = { n, t, &cost, 1, 1, 1 };
 	int i;
 
 	block(&w, &n->decl);

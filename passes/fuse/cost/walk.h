@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* walk.h - what a nest does to memory and to the threads that run it: a pure function of the nest. */
+/* walk.h - what a nest does to memory and to the threads that run it: a pure function of the nest and of
+ * the target's constants. */
 #ifndef PASSES_FUSE_WALK_H
 #define PASSES_FUSE_WALK_H
 
 #include "../loop/nest.h"
+#include "target.h"
 
 typedef struct Cost {
 	double bytes;         /* read and written */
@@ -20,6 +22,6 @@ typedef struct Cost {
 } Cost;
 
 /* Of a complete nest. */
-Cost nest_cost(const Nest *n);
+Cost nest_cost(const Nest *n, const Target *t);
 
 #endif

@@ -325,7 +325,7 @@ static int build_once(Ctx *c, Section *s)
 		plain_results(c);
 	}
 	if (!c->fail)
-		take(s, nest_cost(&c->b.nest));
+		take(s, nest_cost(&c->b.nest, f_target()));
 	return !c->fail;
 }
 

@@ -275,6 +275,11 @@ static void rows_are_shared(void **state)
 		   "g ($T[$a,$b,$c] x, $T[$a,1,$c] m) => ($T[$a,$b,$c] y) <$T k = {0.125}> { "
 		   "s = Mul(x, k) t = Add(s, m) y = Softmax<axis = 2>(t) }",
 		   1, rows, 2);
+	/* a mean of what is a mean already: one thread's loop of one turn reads what the row shared */
+	pass_fuses(PASS,
+		   "g ($T[$a,$b,$c,4] x) => ($T[$a,$b,1,1] y) <$T k = {0.5}> { "
+		   "p = Mul(x, k) m = ReduceMean<axes = [2, 3]>(p) y = ReduceMean<axes = [2, 3]>(m) }",
+		   1, rows, 2);
 }
 
 /* Which row a thread reads depends on where the row ends up: behind padding and a roll, and in front of a

@@ -182,13 +182,18 @@ static int wrong_value(const PmCmd *cmd, const PmOpt *o, const char *value)
 	}
 }
 
-/* Of a command that rewrites without a named target, on a device: the target is what that device is. */
+/* Of a command that rewrites without a named target, on a device: the target is what that device is, and with
+ * --gpus what those are. */
 static void settle_target(const PmOpt *opts, int targeted)
 {
-	static const char target[] = "--target", device[] = "--device";
-	const PmOpt *d = find(opts, device, sizeof device - 1);
+	static const char target[] = "--target", device[] = "--device", gpus[] = "--gpus";
+	const PmOpt *d = find(opts, device, sizeof device - 1), *g = find(opts, gpus, sizeof gpus - 1);
 
-	if (!targeted && d && find(opts, target, sizeof target - 1))
+	if (targeted || !d || !find(opts, target, sizeof target - 1))
+		return;
+	if (g && *(const char **)g->to)
+		pm_target_choose_gpus(*(const char **)g->to);
+	else
 		pm_target_choose(NULL, *(const char **)d->to, NULL);
 }
 

@@ -16,4 +16,8 @@ const PmTarget *pm_target_here(void);
  * PM_E_NOT_FOUND for an unknown name, PM_E_ENV for "device" without a GPU. */
 PmStatus pm_target_choose(const char *name, const char *device, PmErr *err);
 
+/* Makes the first of the GPUs that --gpus names the process's target, as all of them are of one model. None
+ * is opened. Nothing is changed where the list names none. */
+void pm_target_choose_gpus(const char *gpus);
+
 #endif

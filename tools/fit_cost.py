@@ -16,7 +16,8 @@ ranks and ratios are printed for both parts, before and after.
 The fit goes by steps that the file names: element-wise graphs tell what a launch and a byte take, rows what is added by
 them, and so on; a step holds the constants of the steps before it. Each takes steps of Levenberg and Marquardt on
 logarithms of constants and times, each graph with the same weight and none with more than that of a ratio of 1.5.
-Constants that decide and are in no time (longest_f32_flops, split_turns and the like) cannot be fitted so. A constant
+Constants that decide and are in no time (longest_f32_flops, split_turns and the like), and shares that count bytes when a
+kernel is planned (again_share and the like), cannot be fitted so. A constant
 counts as identified when the times hold it (one standard deviation) to 25 % of itself, or of where it began; the others
 keep their values and are not written.
 """

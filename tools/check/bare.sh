@@ -39,6 +39,7 @@ left_out()
 		tests/cli/eval/store.sh: brings a driver of its own, which is hidden like any other
 		tests/cli/eval/gpus.sh: brings a driver of its own, too
 		tests/cli/eval/time_gpus.sh: brings a driver of its own, too
+		tests/cli/eval/time_list.sh: brings a driver of its own, too
 		tests/cli/deploy/gpu.sh: brings a driver of its own, too
 		tests/cli/deploy/ort.sh: brings an NVRTC of its own
 		tests/cli/python/load.sh: brings a driver of its own, too

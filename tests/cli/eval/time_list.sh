@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # time_list.sh - one bad model in a list of passmith time does not stop the others: a model that leaves the GPU no memory, a file that
-# is none, one that is not there. The GPU is made up (tests/machine).
+# is none, one that is not there. The GPU is made up: tests/machine has a libcuda.so.1 of its own.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 # shellcheck source=tests/lib/machine.sh

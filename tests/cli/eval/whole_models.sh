@@ -52,6 +52,7 @@ times = {"torch " + m: {"replay": {"seconds": us[m] * 1e-6}, "wall": {"seconds":
 record = {"folder": a[0], "times": {**times, "control": {}}, "failed": {"max-autotune-search": "It is too hard."}}
 json.dump({"torch": "9.9", "cuda": "1", "cudnn": 2, "device": "a GPU", "records": [record]}, open(a[a.index("-o") + 1], "w"))
 P
+sed -i "1s|.*|#!$(command -v "$python")|" "$tmp/passmith"
 chmod +x "$tmp/passmith"
 REAL=$(cd "$(dirname "$passmith")" && pwd)/passmith CALLS=$tmp/calls ONCE=$tmp/once
 export REAL CALLS ONCE

@@ -15,22 +15,15 @@ enum {
 	REGISTERS = 1 /* of a thread: not known here, and they limit nothing */
 };
 
-static const struct {
-	const char *name, *text;
-} bounds[PM_N_BOUNDS] = {
-#define XX(name, key, text) { key, text },
+static const char *const names[PM_N_BOUNDS] = {
+#define XX(name, key, ...) key,
 #include "runtime/exec/access_time.def"
 #undef XX
 };
 
 const char *pm_access_bound_name(PmAccessBound b)
 {
-	return bounds[b].name;
-}
-
-const char *pm_access_bound_text(PmAccessBound b)
-{
-	return bounds[b].text;
+	return names[b];
 }
 
 static double larger(double a, double b)

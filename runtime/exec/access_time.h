@@ -18,9 +18,8 @@ typedef enum PmAccessBound {
 	PM_N_BOUNDS
 } PmAccessBound;
 
-/* "memory", and what it is. */
+/* "memory". */
 const char *pm_access_bound_name(PmAccessBound b);
-const char *pm_access_bound_text(PmAccessBound b);
 
 typedef struct PmAccessTime {
 	double launch;             /* seconds: the profile's */

@@ -3,23 +3,18 @@
 # deploy_page.py - writes docs/results/deploy.md from docs/results/deploy.json (made by tools/bench/deploy.py on a GPU).
 #
 # deploy_page.py [--check] [JSON MD]     --check: changes nothing; exit 1 when the page is not what the numbers give.
-import json
-import math
-import pathlib
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "results"
-sys.path.insert(0, str(ROOT.parents[1] / "tools" / "bench"))
+import page_file
+from page_file import gmean
+
+sys.path.insert(0, str(page_file.ROOT.parents[1] / "tools" / "bench"))
 from common import torch_modes  # noqa: E402
 
 
 def name_of(mode):
     """The page says of all modes that cuDNN searches."""
     return torch_modes.title(mode, search=False)
-
-
-def gmean(values):
-    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def micro(seconds):
@@ -94,20 +89,5 @@ def page(data):
     return "\n".join(out) + "\n"
 
 
-def main():
-    args = [a for a in sys.argv[1:] if a != "--check"]
-    source, target = (pathlib.Path(a) for a in args) if len(args) == 2 else (ROOT / "deploy.json", ROOT / "deploy.md")
-    if not source.exists():
-        return 0
-    text = page(json.loads(source.read_text()))
-    if "--check" in sys.argv[1:]:
-        if not target.exists() or target.read_text() != text:
-            print(f"deploy_page: {target} is not what {source} gives; run tools/gen/deploy_page.py", file=sys.stderr)
-            return 1
-        return 0
-    target.write_text(text)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(page_file.main(page, "deploy.json", "deploy.md", "tools/bench/deploy.py"))

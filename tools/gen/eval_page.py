@@ -11,7 +11,8 @@ import pathlib
 import statistics
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "results"
+import page_file
+from page_file import ROOT
 CASES = {"quick": "first answer (`--quick`)", "first": "first candidate", "second": "second candidate", "wrong": "wrong kernel, after these"}
 EXPECTED = {"quick": "OK", "first": "OK", "second": "OK", "wrong": "INCORRECT"}
 SIZES = (10**3, 10**4, 10**5, 10**6, 10**7, 10**9)
@@ -156,18 +157,12 @@ def page(data, of_many):
 
 
 def main():
-    rest = [a for a in sys.argv[1:] if a != "--check"]
+    rest = page_file.arguments()
     source, target = map(pathlib.Path, rest[:2]) if len(rest) >= 2 else (ROOT / "evaluation-time.json", ROOT / "evaluation-time.md")
     of_many = pathlib.Path(rest[2]) if len(rest) == 3 else ROOT / "evaluation-many.json"
     use = (len(rest) != 2) and of_many.exists()
     text = page(json.loads(source.read_text()), json.loads(of_many.read_text()) if use else {"runs": []})
-    if "--check" in sys.argv[1:]:
-        if not target.exists() or target.read_text() != text:
-            print(f"{target} is not what {source.name} gives; run tools/gen/eval_page.py.", file=sys.stderr)
-            return 1
-        return 0
-    target.write_text(text)
-    return 0
+    return page_file.put(text, target, source)
 
 
 if __name__ == "__main__":

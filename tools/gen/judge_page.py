@@ -10,7 +10,9 @@ import math
 import pathlib
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "results"
+import page_file
+from page_file import ROOT
+
 MANY = 1000  # outputs from which on the limits hold
 MOST = 4.0  # times the eager run's own error
 SHARE = 0.99
@@ -248,16 +250,8 @@ def main():
         return merge(sys.argv[2], sys.argv[3:])
     if sys.argv[1:2] == ["--replace"]:
         return replace(sys.argv[2], sys.argv[3:])
-    data = json.loads((ROOT / "judge.json").read_text())
-    text = page(data)
-    target = ROOT / "judge.md"
-    if "--check" in sys.argv[1:]:
-        if not target.exists() or target.read_text() != text:
-            print(f"{target} is not what judge.json gives; run tools/gen/judge_page.py.", file=sys.stderr)
-            return 1
-        return 0
-    target.write_text(text)
-    return 0
+    source = ROOT / "judge.json"
+    return page_file.put(page(json.loads(source.read_text())), ROOT / "judge.md", source)
 
 
 if __name__ == "__main__":

@@ -5,16 +5,15 @@
 # levels_page.py [--check] [JSON MD]     --check: changes nothing; exit 1 when the page is not what the numbers give.
 # Without the file of numbers there is no page. Definitions: docs/reference/metrics.md. A speedup is PyTorch's time over that of the rewritten
 # graph, GPU time with cold caches. What fuse declined has the speedup 1 and is not fast; what is wrong or failed is not right.
-import json
 import math
-import pathlib
 import re
 import statistics
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parents[2]
-ROOT = HERE / "docs" / "results"
-sys.path.insert(0, str(HERE / "tools" / "bench"))
+import page_file
+from page_file import gmean
+
+sys.path.insert(0, str(page_file.ROOT.parents[1] / "tools" / "bench"))
 from common import torch_modes  # noqa: E402
 
 EAGER, INDUCTOR, AUTOTUNE = "eager-search", "inductor-search", "max-autotune-search"
@@ -22,10 +21,6 @@ EAGER, INDUCTOR, AUTOTUNE = "eager-search", "inductor-search", "max-autotune-sea
 
 def table(head, rows):
     return ["", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)] + ["| " + " | ".join(map(str, r)) + " |" for r in rows]
-
-
-def gmean(values):
-    return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
 
 
 def number(v, form="{:.2f}"):
@@ -177,7 +172,7 @@ def failures(all_problems):
 
 def published():
     """The tables of bench/report/published.def that are of KernelBench's problems."""
-    text = (HERE / "bench" / "report" / "published.def").read_text()
+    text = (page_file.ROOT.parents[1] / "bench" / "report" / "published.def").read_text()
     text = re.sub(r'"\s*\n\s*"', "", text)
     lines, columns, rows, want = [], [], [], False
     for kind, body in re.findall(r"^(TABLE|ROW)\((.*?)\)$", text, flags=re.M | re.S):
@@ -235,27 +230,6 @@ def page(data):
     return "\n".join(lines) + "\n"
 
 
-def main():
-    rest = [a for a in sys.argv[1:] if a != "--check"]
-    source, target = map(pathlib.Path, rest) if len(rest) == 2 else (ROOT / "levels.json", ROOT / "levels.md")
-    if not source.exists():
-        if len(rest) == 2 or target.exists():
-            print(f"There is no {source}; tools/bench/levels.py makes it.", file=sys.stderr)
-            return 1
-        return 0
-    data = json.loads(source.read_text())
-    if data.get("dry"):
-        print(f"{source} is of a dry run; there is no page of modelled times.", file=sys.stderr)
-        return 1
-    text = page(data)
-    if "--check" in sys.argv[1:]:
-        if not target.exists() or target.read_text() != text:
-            print(f"{target} is not what {source.name} gives; run tools/gen/levels_page.py.", file=sys.stderr)
-            return 1
-        return 0
-    target.write_text(text)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(page_file.main(page, "levels.json", "levels.md", "tools/bench/levels.py",
+                             lambda data: "of a dry run; there is no page of modelled times." if data.get("dry") else None))

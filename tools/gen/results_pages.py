@@ -6,7 +6,6 @@
 # A table stands between the lines "<!-- table NAME -->" and "<!-- end of table -->"; NAME is a function below. Every other table has
 # to say in the paragraph before it, "By hand, from ...", where its numbers come from. Each page names date, hardware and command.
 import json
-import math
 import pathlib
 import re
 import sys

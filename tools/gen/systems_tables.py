@@ -5,12 +5,11 @@
 # results_pages.py fills the tables of docs/results/systems.md with them. By itself it writes the page of graphs that were drawn when they were
 # measured: docs/results/fresh.md of fresh.json. Without the file of numbers there is no page. --check: changes nothing; exit 1 when the page is
 # not what the numbers give. A row or a column stands only where something was measured.
-import json
-import pathlib
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(HERE / "tools" / "bench"))
+import page_file
+
+sys.path.insert(0, str(page_file.ROOT.parents[1] / "tools" / "bench"))
 from common import fresh  # noqa: E402
 from common import systems_file as files  # noqa: E402
 from common import torch_modes  # noqa: E402
@@ -150,28 +149,6 @@ def page(data):
     return "\n".join(out) + "\n"
 
 
-def main():
-    args = [a for a in sys.argv[1:] if a != "--check"]
-    root = HERE / "docs" / "results"
-    source, target = map(pathlib.Path, args) if len(args) == 2 else (root / "fresh.json", root / "fresh.md")
-    if not source.exists():
-        if len(args) == 2 or target.exists():
-            print(f"There is no {source}; tools/bench/bench_systems.py --fresh makes it.", file=sys.stderr)
-            return 1
-        return 0
-    data = json.loads(source.read_text())
-    if "draw" not in data:
-        print(f"{source} is of no draw; a page is made of what bench_systems.py --fresh measured.", file=sys.stderr)
-        return 1
-    text = page(data)
-    if "--check" in sys.argv[1:]:
-        if not target.exists() or target.read_text() != text:
-            print(f"{target} is not what {source.name} gives; run tools/gen/systems_tables.py.", file=sys.stderr)
-            return 1
-        return 0
-    target.write_text(text)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(page_file.main(page, "fresh.json", "fresh.md", "tools/bench/bench_systems.py --fresh",
+                             lambda data: None if "draw" in data else "of no draw; a page is made of what bench_systems.py --fresh measured."))

@@ -4,14 +4,12 @@
 #
 # whole_models_page.py [--check] [JSON MD]     --check: changes nothing; exit 1 when the page is not what the numbers give.
 # Without the file of numbers there is no page.
-import json
-import pathlib
 import statistics
 import sys
 
+import page_file
 from systems_tables import files, table, torch_modes
 
-ROOT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "results"
 STEPS = {"apply": "`passmith apply`", "ours": "`passmith time`", "ours_graphs": "`passmith time --graphs`", "torch": "PyTorch"}
 LEAST = 0.95  # a model below it is counted apart
 
@@ -125,23 +123,5 @@ def page(data):
     return "\n".join(out) + "\n"
 
 
-def main():
-    args = [a for a in sys.argv[1:] if a != "--check"]
-    source, target = map(pathlib.Path, args) if len(args) == 2 else (ROOT / "whole_models.json", ROOT / "whole-models.md")
-    if not source.exists():
-        if len(args) == 2 or target.exists():
-            print(f"There is no {source}; tools/bench/whole_models.py makes it.", file=sys.stderr)
-            return 1
-        return 0
-    text = page(json.loads(source.read_text()))
-    if "--check" in sys.argv[1:]:
-        if not target.exists() or target.read_text() != text:
-            print(f"{target} is not what {source.name} gives; run tools/gen/whole_models_page.py.", file=sys.stderr)
-            return 1
-        return 0
-    target.write_text(text)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(page_file.main(page, "whole_models.json", "whole-models.md", "tools/bench/whole_models.py"))

@@ -124,3 +124,29 @@ void emu_call(PmDevice *dev, PmModule m, const char *entry, uint32_t n_blocks, u
 	pm_err_init(&err);
 	must(emu_launch(dev, m, entry, n_blocks, n_threads, smem, args, n_args, &err), &err);
 }
+
+PmLaunchCounts emu_counts(const char *source, int floats, int32_t v, uint32_t n_blocks, uint32_t n_threads,
+			  uint32_t smem)
+{
+	float *zeros = calloc((size_t)floats, sizeof *zeros);
+	PmLaunchCounts counts;
+	PmDevArg args[3];
+	PmDevice *dev;
+	PmModule m;
+	PmErr err;
+
+	pm_err_init(&err);
+	must(pm_device_open(PM_DEVICE_COUNTS, &dev, &err), &err);
+	dev->counts->n = 1;
+	dev->counts->source[0] = source;
+	args[0] = emu_arg(emu_buf(dev, PM_BUF_INPUT, zeros, floats * (int64_t)sizeof *zeros));
+	args[0].readonly = 1;
+	args[1] = emu_arg(emu_buf(dev, PM_BUF_OUTPUT, zeros, floats * (int64_t)sizeof *zeros));
+	args[2] = emu_i32(v);
+	free(zeros);
+	must(emu_load_text(dev, "count", source, &m, &err), &err);
+	must(emu_launch(dev, m, "k", n_blocks, n_threads, smem, args, 3, &err), &err);
+	counts = dev->counts->of[0];
+	dev->ops->close(dev);
+	return counts;
+}

@@ -4,6 +4,7 @@
 #define TESTS_LIB_EMU_H
 
 #include "runtime/device/device.h"
+#include "runtime/profile/counts.h"
 
 /* A new device; the case fails when there is none. The caller closes it with dev->ops->close. */
 PmDevice *emu_open(void);
@@ -32,5 +33,10 @@ void emu_call(PmDevice *dev, PmModule m, const char *entry, uint32_t n_blocks, u
 #define EMU_CALL(dev, m, entry, n_blocks, n_threads, smem, ...)                                              \
 	emu_call(dev, m, entry, n_blocks, n_threads, smem, (PmDevArg[]){ __VA_ARGS__ },                      \
 		 (int)(sizeof(PmDevArg[]){ __VA_ARGS__ } / sizeof(PmDevArg)))
+
+/* What a fresh device counts of one launch of the kernel k(const float *x, float *y, int v) of a source; x
+ * and y are `floats` zeros each. */
+PmLaunchCounts emu_counts(const char *source, int floats, int32_t v, uint32_t n_blocks, uint32_t n_threads,
+			  uint32_t smem);
 
 #endif

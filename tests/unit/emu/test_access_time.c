@@ -20,36 +20,10 @@
 	"extern \"C\" __global__ void k(const float *x, float *y, int n) {\n"                                \
 	"const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t; (void)i; (void)t;\n" body "\n}\n"
 
-/* Runs k on x and y of n floats each on a fresh device. */
+/* Counts k on x and y of n floats each. */
 static PmLaunchCounts count(const char *source, uint32_t blocks, uint32_t threads, int n)
 {
-	PmLaunchCounts r;
-	PmDevice *d;
-	PmBuf x, y;
-	PmDevArg a[3];
-	PmModule m;
-	PmErr err;
-	float *data = calloc((size_t)n, sizeof *data);
-
-	pm_err_init(&err);
-	if (pm_device_open(PM_DEVICE_COUNTS, &d, &err))
-		fail_msg("%s", err.text);
-	d->counts->n = 1;
-	d->counts->source[0] = source;
-	x = emu_buf(d, PM_BUF_INPUT, data, n * 4);
-	y = emu_buf(d, PM_BUF_OUTPUT, data, n * 4);
-	free(data);
-	a[0] = emu_arg(x);
-	a[0].readonly = 1;
-	a[1] = emu_arg(y);
-	a[2] = emu_i32(n);
-	if (emu_load_text(d, "count", source, &m, &err))
-		fail_msg("%s", err.text);
-	if (emu_launch(d, m, "k", blocks, threads, 0, a, 3, &err))
-		fail_msg("%s", err.text);
-	r = d->counts->of[0];
-	d->ops->close(d);
-	return r;
+	return emu_counts(source, n, n, blocks, threads, 0);
 }
 
 static PmAccessTime time_of(const PmLaunchCounts *c, uint32_t blocks, uint32_t threads, int64_t bytes)

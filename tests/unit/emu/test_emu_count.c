@@ -21,33 +21,7 @@ enum { FLOATS = 1 << 17, LINE = 3 /* of the body */ };
 /* A fresh device counts launch 0. */
 static PmLaunchCounts count(const char *source, uint32_t blocks, uint32_t threads, uint32_t smem)
 {
-	PmLaunchCounts r;
-	PmDevice *d;
-	PmBuf x, y;
-	PmDevArg a[3];
-	PmModule m;
-	PmErr err;
-	float *data = calloc(FLOATS, sizeof *data);
-
-	pm_err_init(&err);
-	if (pm_device_open(PM_DEVICE_COUNTS, &d, &err))
-		fail_msg("%s", err.text);
-	d->counts->n = 1;
-	d->counts->source[0] = source;
-	x = emu_buf(d, PM_BUF_INPUT, data, FLOATS * 4);
-	y = emu_buf(d, PM_BUF_OUTPUT, NULL, FLOATS * 4);
-	free(data);
-	a[0] = emu_arg(x);
-	a[0].readonly = 1;
-	a[1] = emu_arg(y);
-	a[2] = (PmDevArg){ .kind = PM_DARG_I32, .i = 0 };
-	if (emu_load_text(d, "count", source, &m, &err))
-		fail_msg("%s", err.text);
-	if (emu_launch(d, m, "k", blocks, threads, smem, a, 3, &err))
-		fail_msg("%s", err.text);
-	r = d->counts->of[0];
-	d->ops->close(d);
-	return r;
+	return emu_counts(source, FLOATS, 0, blocks, threads, smem);
 }
 
 typedef struct Want {

@@ -11,6 +11,7 @@
 #include "rt/package.h"
 #include "rt/sha256.h"
 #include "tests/lib/device/package_bytes.h"
+#include "tests/lib/sanitizer.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -24,14 +25,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZER 1
-#elif defined(__has_feature)
-#define SANITIZER (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define SANITIZER 0
-#endif
 
 /* A product that a library takes, between kernels of ours. */
 static const char product_text[] = "<ir_version: 8, opset_import: [\"\" : 18]>\n"

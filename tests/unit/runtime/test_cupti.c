@@ -6,6 +6,7 @@
 #include "base/core/arena.h"
 #include "base/sys/io.h"
 #include "tests/lib/need.h"
+#include "tests/lib/sanitizer.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -18,14 +19,6 @@
 
 /* Needs what stands above. */
 #include <cmocka.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZER 1
-#elif defined(__has_feature)
-#define SANITIZER (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define SANITIZER 0
-#endif
 
 enum { PASSES = 3, LAUNCHES = 2, VERSION = 130001, CONFIG = 24, DATA = 40 };
 

@@ -112,8 +112,8 @@ typedef struct Grow {
 	Walk walk;
 	double now;               /* the kernel's time */
 	double debt;              /* what views have cost so far */
-	const char *why[F_NODES]; /* the last time that this node was tried: why it stayed outside, */
-	double slower[F_NODES];   /* or by how much it would be slower, microseconds; for reports */
+	const char *why[F_NODES]; /* why this node stayed outside the last time it was tried; NULL: */
+	double slower[F_NODES];   /* it would be slower by so many microseconds; for reports */
 	int size;
 	int again;         /* the set has changed since nodes were refused */
 	int products_stay; /* with the library */
@@ -170,9 +170,12 @@ static void try_node(Grow *g, PmVal v)
 	const char *why;
 
 	c->fail = NULL;
-	if (!n || !n->ok || n->in_set || (n->dot && g->products_stay) || n->tried == MOST_TRIES ||
-	    n->tried_at == g->size || g->size == F_SET)
+	if (!n || !n->ok || n->in_set || n->tried == MOST_TRIES || n->tried_at == g->size || g->size == F_SET)
 		return;
+	if (n->dot && g->products_stay) {
+		g->why[at] = "products stay with the library, which makes more of the rest";
+		return;
+	}
 	n->tried++;
 	n->tried_at = (uint8_t)g->size;
 	n->in_set = 1;
@@ -266,6 +269,8 @@ static double from_seed(Grow *g, int at, PmStatus *why)
 
 	for (i = 0; i < c->g->n_nodes; i++)
 		c->g->node[i].in_set = c->g->node[i].tried = c->g->node[i].tried_at = 0;
+	for (i = 0; i < F_NODES; i++)
+		g->why[i] = NULL;
 	c->g->node[at].in_set = 1;
 	g->size = 1;
 	g->debt = 0;
@@ -303,8 +308,9 @@ static double from_seed(Grow *g, int at, PmStatus *why)
 	return before - then;
 }
 
-/* Which nodes a cluster has, and why its neighbours stayed outside. */
-static void report(const Grow *g, const PmStatus why)
+/* Which nodes the cluster that has just been grown has, and why its neighbours stayed outside; NULL when it
+ * is none, and when nobody asks. */
+static const char *told(const Grow *g, PmStatus why)
 {
 	enum { REPORT = 16 << 10 };
 	Ctx *c = g->c;
@@ -312,7 +318,7 @@ static void report(const Grow *g, const PmStatus why)
 	int i;
 
 	if (why != PM_OK || !pm_report(NULL))
-		return;
+		return NULL;
 	t = pm_text(REPORT);
 	pm_text_add(&t, "cluster");
 	for (i = 0; i < c->g->n_nodes; i++)
@@ -324,7 +330,7 @@ static void report(const Grow *g, const PmStatus why)
 	for (i = 0; i < c->g->n_nodes; i++) {
 		const Node *n = &c->g->node[i];
 
-		if (n->in_set || !n->tried)
+		if (n->in_set || (!n->tried && !g->why[i]))
 			continue;
 		pm_text_add(&t, "outside ");
 		pm_text_add(&t, pm_op(n->val));
@@ -340,7 +346,7 @@ static void report(const Grow *g, const PmStatus why)
 		}
 		pm_text_add(&t, "\n");
 	}
-	pm_report(t.s ? t.s : "");
+	return t.s;
 }
 
 /* With products and without them: a product of our own may keep out what would make more of the rest. */
@@ -351,6 +357,7 @@ PmStatus f_grow(PmRegion *r, PmVal seed)
 	PmStatus why, other;
 	Grow *g;
 	Ctx *c;
+	const char *said;
 	int at, i, n, products;
 
 	if (!pm_n_in(seed))
@@ -364,6 +371,7 @@ PmStatus f_grow(PmRegion *r, PmVal seed)
 	if (at < 0 || !c->g->node[at].ok)
 		return pm_host_->decline("");
 	saved = from_seed(g, at, &why);
+	said = told(g, why);
 	products = f_has_product(c);
 	margin = LEAST_SAVED_SHARE * g->now;
 	n = c->g->n_nodes;
@@ -372,13 +380,16 @@ PmStatus f_grow(PmRegion *r, PmVal seed)
 	if (products && !c->g->node[at].dot) {
 		g->products_stay = 1;
 		more = from_seed(g, at, &other);
-		if (other == PM_OK && more > saved - margin)
+		if (other == PM_OK && more > saved - margin) {
 			why = other;
-		else
+			said = told(g, why);
+		} else {
 			for (i = 0; i < c->g->n_nodes; i++)
 				c->g->node[i].in_set = i < n && with[i];
+		}
 	}
-	report(g, why);
+	if (said)
+		pm_report(said);
 	if (why != PM_OK)
 		return why;
 	for (i = 0; i < c->g->n_nodes; i++)

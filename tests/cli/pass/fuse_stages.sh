@@ -46,4 +46,8 @@ exits 0 "explain of a model"
 says "outside LayerNormalization, node 0: " "explain says which neighbours stayed outside"
 says "with it the kernel would be slower than without it and a library call, by ns " "and why"
 
+# A cluster grows with products and without them: what is said is of the one that was taken.
+pm explain models/swin_block.gpt --pass "$build/passes/fuse.so"
+sed -n '/^rewrite 1,/,/^estimate/p' "$tmp/out" | grep -q '^outside MatMul, node [0-9]*: with it the kernel would be slower'
+tap "a product that was tried and stayed outside is among the neighbours"
 tap_done

@@ -34,6 +34,18 @@ enum {
 	N_COSTS
 };
 
+/* The others are taken over from the first one. */
+enum {
+	N_COSTS_OF_FIRST = 0
+#define FACT(field, value)
+#define COST(name, value) +1
+#include "targets/h200.def"
+#undef FACT
+#undef COST
+};
+_Static_assert(AT_h200 == 0 && (int)N_COSTS_OF_FIRST == (int)N_COSTS,
+	       "targets/h200.def, the first target, must have every constant of targets/costs.def");
+
 /* As they stand in the files. */
 static const PmTarget written[N_TARGETS] = {
 #define BEGIN(short_name)  [AT_##short_name] = { .name = #short_name,

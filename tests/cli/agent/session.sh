@@ -120,8 +120,9 @@ claim()
 	files="[{\"path\":\"silu.c\",\"text\":$(text $pass),\"sha256\":\"$(sha256sum <$pass | cut -c1-64)\"}]"
 	said="{\"id\":\"a\",\"arguments\":{\"task\":\"silu\",\"pass\":\"silu.c\",\"level\":\"full\"},\"answer\":{},\"is_error\":false}"
 	key=$(printf 'trajectory 0 "mcp""""x""1""m""""%s"' "$1 $2" | sha256sum | cut -c1-64)
+	score_17=$(awk -v score="$2" 'BEGIN { printf "%.17g", score }') # as hashed: JSON has the shortest that reads back
 	hash=$({
-		printf 'step %s %s 5 -1 -1 -1 -1 "tool""evaluate""%s""""%s"' "$key" "$2" "$of" "$1"
+		printf 'step %s %s 5 -1 -1 -1 -1 "tool""evaluate""%s""""%s"' "$key" "$score_17" "$of" "$1"
 		quoted "$said"
 		quoted "$files"
 	} | sha256sum | cut -c1-64)
@@ -139,6 +140,8 @@ claim()
 score=$(sed -n 's/.*"verdict":"OK".*"score":\([0-9.]*\).*/\1/p' "$tmp/steps")
 claim OK "$score"
 exits 0 "what it claims is so"
+claim OK 9.8
+exits 1 "a score whose digits are not those of %.17g is imported, and is another"
 claim INCORRECT "$score"
 exits 1 "another verdict is found"
 says "DIFFERS: the verdict was INCORRECT and is OK" "and named"

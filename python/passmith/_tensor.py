@@ -31,11 +31,14 @@ def _torch():
 
 LEGACY_STREAM = 1  # CUDA's handle of the default stream
 _torch_types = {}
+torch_tensor = torch_empty = None  # PyTorch's, from the first of its tensors on
 
 
 def torch_types():
     """PyTorch's types by ONNX's numbers and the other way around."""
+    global torch_tensor, torch_empty
     if not _torch_types:
+        torch_tensor, torch_empty = _torch().Tensor, _torch().empty
         for number, (name, _, _) in _rt.TYPES.items():
             t = getattr(_torch(), name, None)
             if t is not None:
@@ -78,8 +81,9 @@ def _take_torch(torch, x, what):
 
 
 def torch_stream(gpu):
-    """The handle of PyTorch's current stream."""
-    return _torch().cuda.current_stream(gpu).cuda_stream or LEGACY_STREAM
+    """The handle of PyTorch's current stream; where this PyTorch tells it, without an object around it."""
+    raw = getattr(_torch()._C, "_cuda_getCurrentRawStream", None)
+    return (raw(gpu) if raw else _torch().cuda.current_stream(gpu).cuda_stream) or LEGACY_STREAM
 
 
 def _no_type(what, name):
@@ -193,8 +197,8 @@ def make(kind, like, number, dims, what):
     """A new tensor of a kind: what the caller gets, and the same taken. `like`: the first input as it was given."""
     name, size, letter = _rt.TYPES[number]
     if kind == "torch":
-        x = _torch().empty(dims, dtype=torch_types()[number], device=like.device)
-        return x, _take_torch(_torch(), x, what)
+        x = torch_empty(dims, dtype=_torch_types[number], device=like.device)
+        return x, Taken(x.data_ptr(), number, dims, x.get_device() if x.is_cuda else None, None, x, "torch")
     if kind == "numpy":
         import numpy
         x = numpy.empty(dims, dtype=_numpy_type(name, what))

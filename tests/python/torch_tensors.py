@@ -36,6 +36,46 @@ def calls():
 
 
 @case
+def again():
+    """A call with tensors where those of the call before lay looks at what they are now."""
+    with passmith.load(path("gate.pmz")) as m:
+        x, w = torch.randn(5, 4), torch.randn(4, 4)
+
+        def want(x):
+            return torch.nn.functional.silu(x @ w)
+
+        kept = [m(x, w) for _ in range(3)]
+        assert len({y.data_ptr() for y in kept}) == 3
+        x.neg_()
+        near(m(x, w), want(x))
+        near(kept[0], want(-x))
+        near(m(x[:2], w), want(x[:2]))  # of the same address, another shape of the package
+        near(m(x, w), want(x))
+        square, other = x[:4], w.clone()
+        with fails(6, "has no shape"):
+            m(square, w)
+        near(m(x[:2], other), want(x[:2]))
+        near(m(x[:2], w), want(x[:2]))
+        w.t_()  # of the same address and sizes, otherwise in memory
+        near(m(x[:2], w), want(x[:2]))
+        w.t_()
+        near(m(x[:2], w), want(x[:2]))
+        minus = torch._neg_view(x[:2])  # reads as the negative of its memory
+        assert minus.is_neg() and minus.data_ptr() == x.data_ptr()
+        near(m(minus, w), want(-x[:2]))
+        near(m(x, w), want(x))
+        with fails(4, "Input 'x'", "int32"):
+            m(x.view(torch.int32), w)
+        near(m(torch.nn.Parameter(x), w), want(x))
+        with fails(2, "was given 3"):
+            m(x, w, w)
+        with fails(2, "was given 1"):
+            m(x)
+    with fails(2, "closed"):
+        m(x, w)
+
+
+@case
 def layouts():
     """Tensors of other strides are copied once and give the same."""
     with passmith.load(path("gate.pmz")) as m:

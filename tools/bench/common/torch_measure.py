@@ -108,12 +108,23 @@ def recorded(run, args):
             run(*args)
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
+    # PyTorch keeps cuBLAS' workspace by stream. One from before would not be the graph's own, and other code that lets
+    # go of all of them (reduce-overhead does) would leave the graph an address of which nobody knows: without one, the
+    # capture takes it from the graph's memory. After it, nobody else gets that one.
+    forget_workspaces()
     with torch.cuda.stream(side):  # torch.cuda.graph would collect garbage each time, which takes longer than the rest
         graph.capture_begin()
         kept = run(*args)
         graph.capture_end()
     torch.cuda.synchronize()
+    forget_workspaces()
     return graph, kept
+
+
+def forget_workspaces():
+    forget = getattr(torch._C, "_cuda_clearCublasWorkspaces", None)
+    if forget:
+        forget()
 
 
 def peak_bytes(call, args):

@@ -188,6 +188,21 @@ static void ints(PmStr *out, const int64_t *v, size_t n)
 	pm_str_addc(out, ')');
 }
 
+/* The first element of an attribute that is a tensor; 0 without one. */
+static void element(PmStr *out, const PmAttr *a)
+{
+	PmTensor t = { 0 };
+
+	if (!a || !a->blob || !a->blob->data) {
+		pm_str_addc(out, '0');
+		return;
+	}
+	t.type = a->type;
+	t.data = (void *)(uintptr_t)a->blob->data; /* only read */
+	t.bytes = a->blob->size;
+	pm__torch_number(out, t.type.dtype, pm_tensor_get(&t, 0), pm_tensor_get_i(&t, 0));
+}
+
 static PmStatus attribute(Writer *w, const char *name, PmErr *err)
 {
 	const PmOpDesc *d = pm_op_desc(pm_node_op(w->g, w->n));
@@ -210,6 +225,8 @@ static PmStatus attribute(Writer *w, const char *name, PmErr *err)
 		pm_str_add_quoted(w->out, a ? a->s : desc->s, strlen(a ? a->s : desc->s));
 	else if (kind == PM_ATTR_INTS)
 		ints(w->out, a ? a->ints : NULL, a ? a->n : 0);
+	else if (kind == PM_ATTR_TENSOR)
+		element(w->out, a);
 	else
 		return pm_err(err, PM_E_INTERNAL,
 			      "torch.def: attribute '%s' of %s is no number, text or list.", name, d->name);

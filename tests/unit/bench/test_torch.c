@@ -75,6 +75,9 @@ static void operands_and_attributes_stand_where_they_belong(void **state)
 		LINES("in_0.repeat((2, 3, ))"));
 	becomes("g (float[2,4] a, float[2,4] b) => (float[2,8] y) { y = Concat <axis = 1> (a, b) }",
 		LINES("torch.cat((in_0, in_1,), 1)"));
+	becomes("g (float[2,3] x) => (float[2,3] y) <int64[2] n = {2, 3}> { c = ConstantOfShape <value = "
+		"float[1] {0.5}> (n)\n y = Add(x, c) }",
+		LINES("w_0.new_full((2, 3), 0.5, dtype=torch.float32)"));
 	becomes("g (float[2,4] a, float[4,3] b) => (float[2,3] y) { y = Gemm <alpha = 0.5> (a, b) }",
 		LINES("_gemm(in_0, in_1, None, 0.5, 1.0, 0, 0)"));
 }

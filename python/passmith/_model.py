@@ -195,10 +195,40 @@ class Model:
             inputs = self._in_order((), inputs)
         elif not isinstance(inputs, (list, tuple)):
             raise Error(USAGE, f"run was given a {type(inputs).__name__}; give the inputs as a list, or as a dict by name.")
+        self._check_number(inputs)
+        return self._run(self._open, inputs, out, self.graph if graph is None else graph, stream)
+
+    def warm(self, *inputs, graph=None, stream=None):
+        """Makes what the first calls would have to, so that the next one is as fast as later ones: on a GPU drivers and
+        libraries load their kernels then, and with graph=True the graph is made. It waits until that is done, and reads
+        and writes no tensor. Without inputs it does so for every shape of the package, with inputs for their sizes.
+
+        One call at a time becomes fast by it, on `stream` (None: PyTorch's current one, or none where PyTorch does not
+        use this GPU). On emu there is nothing to do.
+        """
+        o = self._open
+        taken = []
+        if inputs:
+            self._check_number(inputs)
+            taken = [self._take(x, i, stream) for i, x in enumerate(inputs)]
+            stream = self._stream(taken, stream)
+        elif stream is None:
+            stream = _tensor.torch_stream(o.gpu) if o.gpu is not None and _tensor.torch_has_gpu() else 0
+        s = o.begin(stream)
+        try:
+            for i, t in enumerate(taken):
+                s.bind(o.rt.bind_input, s.inputs, i, t)
+            if taken and taken[0].kind == "torch":  # its allocator gives the next call the same memory
+                for i, (_, t) in enumerate(self._make_out(s, inputs, taken)):
+                    s.bind(o.rt.bind_output, s.outputs, i, t)
+            o.rt.session_warm(s.handle, _rt.GRAPH if (self.graph if graph is None else graph) else 0)
+        finally:
+            o.end(stream, s)
+
+    def _check_number(self, inputs):
         if len(inputs) != len(self.inputs):
             raise Error(USAGE, f"{self.path} has {_count(len(self.inputs), 'input')} and was given {len(inputs)}; "
                         "Model.inputs lists them.")
-        return self._run(self._open, inputs, out, self.graph if graph is None else graph, stream)
 
     def _run(self, o, inputs, out, graph, stream):
         taken = [self._take(x, i, stream) for i, x in enumerate(inputs)]

@@ -50,6 +50,7 @@ _FUNCTIONS = {
     "n_shapes": (ctypes.c_size_t, [_P]),
     "shape_input": (ctypes.c_int, [_P, ctypes.c_size_t, ctypes.c_size_t, _V]),
     "session_new": (ctypes.c_int, [_P, ctypes.POINTER(_P), _E]),
+    "session_warm": (ctypes.c_int, [_P, ctypes.c_uint, _E]),
     "session_free": (None, [_P]),
     "bind_input": (ctypes.c_int, [_P, ctypes.c_size_t, ctypes.POINTER(Tensor), _E]),
     "output_shape": (ctypes.c_int, [_P, ctypes.c_size_t, _V, _E]),

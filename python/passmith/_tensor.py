@@ -80,6 +80,11 @@ def _take_torch(torch, x, what):
     return Taken(x.data_ptr(), number, x.shape, x.get_device() if on_gpu else None, None, x, "torch", copied)
 
 
+def torch_has_gpu():
+    """Whether PyTorch is there and uses GPUs."""
+    return _torch() is not None and _torch().cuda.is_initialized()
+
+
 def torch_stream(gpu):
     """The handle of PyTorch's current stream; where this PyTorch tells it, without an object around it."""
     raw = getattr(_torch()._C, "_cuda_getCurrentRawStream", None)

@@ -150,6 +150,28 @@ def on_the_gpu():
 
 
 @case
+def warm():
+    """After it the first call is one launch of a graph, for the sizes that were given or for all."""
+    for given in (False, True):
+        with passmith.load(GATE, "cuda", graph=True) as m:
+            x, w, y = Gpu(inputs(2), (2, 4)), Gpu(IDENTITY, (4, 4)), Gpu([7] * 8, (2, 4))
+            m.warm(*((x, w) if given else ()), stream=A)
+            assert x.values() == inputs(2) and y.values() == [7] * 8
+            launched = count(GRAPH_LAUNCHES)
+            m.run([x, w], out=[y], stream=A)
+            near(y.values(), inputs(2))
+            assert count(GRAPH_LAUNCHES) == launched + 1
+            launched, y5 = count(GRAPH_LAUNCHES), Gpu([0] * 20, (5, 4))
+            m.run([Gpu(inputs(5), (5, 4)), w], out=[y5], stream=A)
+            near(y5.values(), inputs(5))
+            assert count(GRAPH_LAUNCHES) == launched + (not given)
+            with fails(2, "was given 1"):
+                m.warm(x)
+    with fails(2, "closed"):
+        m.warm()
+
+
+@case
 def streams():
     """The stream that arrays name is taken; a session belongs to one stream; two streams need a word of the caller."""
     with passmith.load(GATE, "cuda") as m:

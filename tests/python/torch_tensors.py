@@ -29,6 +29,7 @@ def calls():
         w = torch.randn(4, 4)
         for rows in (2, 5):
             x = torch.randn(rows, 4)
+            m.warm(x, w)
             y = m(x, w)
             assert type(y) is torch.Tensor and y.device == x.device and not y.requires_grad, y
             near(y, torch.nn.functional.silu(x @ w))

@@ -57,27 +57,54 @@ def large():
     return table(["graph", "MB (float)"] + list(TYPES), rows)
 
 
-def cost_summary():
-    """How well the cost model foretells the times of large tensors, as it is and fitted to three quarters of them."""
-    j, rows = read("cost_model.json"), []
+def summary_of(name):
+    j, rows = read(name), []
     for key, what in (("before", "constants of `h200` as they are"), ("after", "fitted to these times")):
-        for part, name in (("fitted to", "three quarters"), ("left out", "the quarter that is left out")):
+        for part, which in (("fitted to", "three quarters"), ("left out", "the quarter that is left out")):
             s = j[key][part]
-            rows.append([what, name, s["graphs"], f"{s['rank']:.3f}", f"{s['median']:.2f}", f"{s['worst']:.2f}", f"{100 * s['within']:.0f} %"])
+            rows.append([what, which, s["graphs"], f"{s['rank']:.3f}", f"{s['median']:.2f}", f"{s['worst']:.2f}", f"{100 * s['within']:.0f} %"])
     return table(["constants", "graphs", "of them", "rank correlation", "ratio, median", "ratio, worst", "within 1.3"], rows)
 
 
-def cost_constants():
-    """The constants that these times identify."""
-    rows = [[f"`{n}`", f"{c['was']:.4g}", f"{c['is']:.4g}", f"{100 * c['deviation']:.1f} %"] for n, c in read("cost_model.json")["constants"].items()]
+def constants_of(name):
+    rows = [[f"`{n}`", f"{c['was']:.4g}", f"{c['is']:.4g}", f"{100 * c['deviation']:.1f} %"] for n, c in read(name)["constants"].items()]
     return table(["constant", "is", "fitted", "standard deviation"], rows)
 
 
-def cost_graphs():
-    """Each graph: measured and expected."""
+def graphs_of(name):
     rows = [[f"`{g['graph']}`", "yes" if g["left_out"] else "", f"{g['measured']:.2f}", f"{g['expected']:.2f}", f"{g['fitted']:.2f}"]
-            for g in sorted(read("cost_model.json")["graphs"], key=lambda g: g["graph"])]
+            for g in sorted(read(name)["graphs"], key=lambda g: g["graph"])]
     return table(["graph", "left out", "measured, us", "expected, us", "expected when fitted, us"], rows)
+
+
+def cost_summary():
+    """How well the cost model foretells the times of large tensors, as it is and fitted to three quarters of them."""
+    return summary_of("cost_model.json")
+
+
+def cost_constants():
+    """The constants that the times of large tensors identify."""
+    return constants_of("cost_model.json")
+
+
+def cost_graphs():
+    """Each large graph: measured and expected."""
+    return graphs_of("cost_model.json")
+
+
+def fit_summary():
+    """The same of the graphs that were made for the fit."""
+    return summary_of("cost_model_fit.json")
+
+
+def fit_constants():
+    """The constants that those identify."""
+    return constants_of("cost_model_fit.json")
+
+
+def fit_graphs():
+    """Each of those graphs."""
+    return graphs_of("cost_model_fit.json")
 
 
 def launch():

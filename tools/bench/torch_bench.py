@@ -45,12 +45,12 @@ class Store:
                     print(f"torch_bench: {path} has times with {key} {old[key]}, and now it is {about[key]}; name another file.", file=sys.stderr)
                     sys.exit(4)
             self.records = {r["folder"]: r for r in old["records"]}
-            if os.path.exists(self.marker):
-                with open(self.marker) as f:
-                    begun = json.load(f)
-                self.put(begun["folder"], {"failed": {begun["mode"]: "The process ended while it ran."}})
-        elif os.path.exists(self.marker):
+        if os.path.exists(self.marker) and not resume:
             os.unlink(self.marker)
+        elif os.path.exists(self.marker):  # also where it ended before there was a first record
+            with open(self.marker) as f:
+                begun = json.load(f)
+            self.put(begun["folder"], {"failed": {begun["mode"]: "The process ended while it ran."}})
 
     def missing(self, folder, names):
         r = self.records.get(folder, {})

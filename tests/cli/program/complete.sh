@@ -15,7 +15,7 @@ names()
 }
 
 # Operators that PyTorch export refuses, by name: no one function of PyTorch is the same, or nobody has needed it.
-no_torch='Acos Acosh Asin Asinh Atan Atanh BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Col2Im ConstantOfShape Cosh DFT
+no_torch='Acos Acosh Asin Asinh Atan Atanh BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Col2Im Cosh DFT
 DequantizeLinear Det EyeLike GridSample Hardmax Kernel LRN NonMaxSuppression NonZero OneHot Opaque QuantizeLinear RMSNormalization
 RandomNormalLike RandomUniformLike Range ReduceProd ReverseSequence RoiAlign Shape Sinh Size Tan TopK Unique'
 

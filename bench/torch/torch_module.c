@@ -191,15 +191,12 @@ static void ints(PmStr *out, const int64_t *v, size_t n)
 /* The first element of an attribute that is a tensor; 0 without one. */
 static void element(PmStr *out, const PmAttr *a)
 {
-	PmTensor t = { 0 };
+	PmTensor t;
 
-	if (!a || !a->blob || !a->blob->data) {
+	if (!pm_tensor_of_attr(&t, a)) {
 		pm_str_addc(out, '0');
 		return;
 	}
-	t.type = a->type;
-	t.data = (void *)(uintptr_t)a->blob->data; /* only read */
-	t.bytes = a->blob->size;
 	pm__torch_number(out, t.type.dtype, pm_tensor_get(&t, 0), pm_tensor_get_i(&t, 0));
 }
 

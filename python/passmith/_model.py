@@ -34,14 +34,13 @@ class _Session:
         self.outputs = [None] * n_outputs
         self.dims = None  # of the inputs that `made` is for
         self.made = None  # of each output (type, sizes)
-        self.like = None  # the _Like whose inputs are bound
         self.tensor = _rt.Tensor()
         self.value = _rt.Value()
 
     def bind(self, function, bound, i, taken):
         now = taken[:4]
         if bound[i] != now:
-            bound[i] = self.like = None
+            bound[i] = None
             function(self.handle, i, self.fill(*now))
             bound[i] = now
 
@@ -57,9 +56,9 @@ class _Like:
     """What a call with PyTorch's tensors was: one with tensors where those lay does not look at the rest again. Python is
     most of what a call of a small model costs, and costs several times as much when other code ran in between."""
 
-    def __init__(self, inputs, taken, made):
-        self.bound = [t[:4] for t in taken]
-        self.inputs = [(t.address, x.dtype, t.dims, x.get_device()) for x, t in zip(inputs, taken)]
+    def __init__(self, inputs, bound, made):
+        self.bound = list(bound)
+        self.inputs = [(address, x.dtype, dims, x.get_device()) for x, (address, _, dims, _) in zip(inputs, bound)]
         self.device = inputs[0].device
         self.made = [(number, dims, _tensor.torch_types()[number]) for number, dims in made]
 
@@ -88,13 +87,16 @@ class _Opened:
 
     def enter(self):
         with self.lock:
-            if self.closed:
-                raise Error(USAGE, "The model is closed; open the package again with passmith.load.")
-            self.calls += 1
+            self._entered()
 
     def leave(self):
         with self.lock:
             self._left()
+
+    def _entered(self):
+        if self.closed:
+            raise Error(USAGE, "The model is closed; open the package again with passmith.load.")
+        self.calls += 1
 
     def _left(self):
         self.calls -= 1
@@ -105,9 +107,7 @@ class _Opened:
         """Enters, and gives a session that only this stream has used: what a session runs on another one would not wait
         for that."""
         with self.lock:
-            if self.closed:
-                raise Error(USAGE, "The model is closed; open the package again with passmith.load.")
-            self.calls += 1
+            self._entered()
             free = self.free.setdefault(stream, [])
             if free:
                 return free.pop()
@@ -246,7 +246,7 @@ class Model:
                 s.bind(o.rt.bind_output, s.outputs, i, t)
             o.rt.run(s.handle, stream or None, _rt.GRAPH if graph else 0)
             if given is None and all(t.kind == "torch" and not t.copied and t.gpu == o.gpu for t in taken):
-                self._like = s.like = _Like(inputs, taken, s.made) if taken else None
+                self._like = _Like(inputs, s.inputs, s.made) if taken else None
         finally:
             o.end(stream, s)
         if out is not None:
@@ -259,17 +259,15 @@ class Model:
         stream = 0 if o.gpu is None else _tensor.torch_stream(o.gpu)
         s = o.begin(stream)
         try:
-            if s.like is not like:
+            if s.inputs != like.bound:
                 for i, bound in enumerate(like.bound):
                     s.bind(o.rt.bind_input, s.inputs, i, bound)
-                s.like = like
             results = []
             for i, (number, dims, dtype) in enumerate(like.made):
                 x = _tensor.torch_empty(dims, dtype=dtype, device=like.device)
                 bound = (x.data_ptr(), number, dims, o.gpu)
                 if s.outputs[i] != bound:
                     s.bind(o.rt.bind_output, s.outputs, i, bound)
-                    s.like = like
                 results.append(x)
             o.rt.run(s.handle, stream or None, _rt.GRAPH if self.graph else 0)
         finally:

@@ -97,6 +97,17 @@ PmStatus pm_tensor_from_const(PmTensor *t, const PmGraph *g, PmValue v, PmErr *e
 	return PM_OK;
 }
 
+int pm_tensor_of_attr(PmTensor *t, const PmAttr *a)
+{
+	if (!a || a->kind != PM_ATTR_TENSOR || !a->blob || !a->blob->data ||
+	    a->blob->size < pm_dtype_size(a->type.dtype))
+		return 0;
+	t->type = a->type;
+	t->data = (void *)(uintptr_t)a->blob->data;
+	t->bytes = a->blob->size;
+	return 1;
+}
+
 int64_t pm_tensor_numel(const PmTensor *t)
 {
 	size_t size = pm_dtype_size(t->type.dtype);

@@ -21,6 +21,9 @@ void pm_tensor_release(PmTensor *t); /* frees; t becomes empty; NULL data is fin
 PmStatus pm_tensor_copy(PmTensor *dst, const PmTensor *src, PmErr *err); /* initialises dst */
 /* Copies or makes a constant's data; PM_E_NOT_FOUND when it is absent and nobody makes it. */
 PmStatus pm_tensor_from_const(PmTensor *t, const PmGraph *g, PmValue v, PmErr *err);
+/* An attribute's tensor where it lies: only to be read, and not released. 0 when a is NULL, no tensor, or has
+ * no first element here. */
+int pm_tensor_of_attr(PmTensor *t, const PmAttr *a);
 /* Element i as a double (integers beyond 2^53 round) and as an integer; and stores with the dtype's rounding
  * (integers truncate, bool is != 0); uint64 as the words of ir/core/element.h. No bounds check. */
 double pm_tensor_get(const PmTensor *t, int64_t i);

@@ -192,13 +192,10 @@ PmStatus eager_size(PmPlan *p, PmNode n, PmErr *err)
 PmStatus eager_constant_of_shape(PmPlan *p, PmNode n, PmErr *err)
 {
 	const PmAttr *a = pm_node_attr(p->g, n, "value");
-	PmTensor t = { 0 };
+	PmTensor t;
 	double v = 0;
 
-	if (a && a->kind == PM_ATTR_TENSOR && a->blob->data) {
-		t.type = a->type;
-		t.data = (void *)(uintptr_t)a->blob->data; /* only read */
-		t.bytes = a->blob->size;
+	if (pm_tensor_of_attr(&t, a)) {
 		v = pm_tensor_get(&t, 0);
 		if (!pm_dtype_is_float(a->type.dtype) && (int64_t)v != pm_tensor_get_i(&t, 0))
 			return pm_err(err, PM_E_UNSUPPORTED,

@@ -341,13 +341,9 @@ PmStatus pm__ref_constant_of_shape(const PmRefCall *c, PmErr *err)
 	PmTensor one;
 	int64_t k;
 
-	if (!a || a->kind != PM_ATTR_TENSOR || !a->blob || !a->blob->data ||
-	    a->blob->size < pm_dtype_size(a->type.dtype) || a->type.dtype != out->type.dtype)
+	if (!pm_tensor_of_attr(&one, a) || one.type.dtype != out->type.dtype)
 		return pm__ref_fail(c, err, PM_E_INVALID,
 				    "attribute 'value' must be a tensor of one element.");
-	one.type = a->type;
-	one.data = (void *)(uintptr_t)a->blob->data; /* only read */
-	one.bytes = a->blob->size;
 	for (k = 0; k < out->numel; k++) {
 		if (out->f)
 			out->f[k] = pm_tensor_get(&one, 0);

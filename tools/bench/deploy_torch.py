@@ -5,7 +5,7 @@
 MODULE is one graph of `passmith task export --torch`, PACKAGE what `passmith compile` made of the same model. All sides get the same
 tensors on the GPU, which stay where they are. Each round takes every side twice, in a random order and its reverse: one call and the wait
 for its result ("latency"), and 16 calls and a wait ("train", per call). Outputs are held to the ladder of tolerances beside the eager run's
-(ladder.py). One line of JSON. TF32 is off; the modes (torch_modes.py) are all with cuDNN's search or all without it. deploy.py calls it.
+(ladder.py), and to those of the module in double, where it runs in double. One line of JSON. TF32 is off; the modes (torch_modes.py) are all with cuDNN's search or all without it. deploy.py calls it.
 --device cpu tries the tool on a processor.
 """
 import argparse
@@ -18,7 +18,7 @@ import torch
 import passmith
 from common import torch_measure, torch_modes
 from levels_torch import arguments
-from common.ladder import smallest_t, within, worst
+from common.ladder import error, smallest_t, within, worst
 from common.torch_case import load_module
 from common.torch_measure import Fixed, Side, built, measure, sentence
 
@@ -43,6 +43,15 @@ def way(name, module, args, package, inputs):
 
 def as_tuple(x):
     return tuple(x) if isinstance(x, (list, tuple)) else (x,)
+
+
+def in_double(module, args):
+    """Outputs of the module for the same numbers in double; None where its operators do not take double."""
+    try:
+        exact = as_tuple(module(*(a.double() if a.is_floating_point() else a for a in args)))
+    except (RuntimeError, TypeError, ValueError):
+        return None
+    return exact if all(e.dtype == torch.double or not e.is_floating_point() for e in exact) else None
 
 
 def main():
@@ -71,7 +80,7 @@ def main():
         begin = time.perf_counter()
         package = passmith.load(o.package, device=o.device, graph=torch_measure.on_gpu())
         out["open_seconds"] = time.perf_counter() - begin
-        expected = as_tuple(module(*args))
+        expected, exact = as_tuple(module(*args)), in_double(module, args)
         for name in [OURS] + o.modes:
             try:
                 with torch_measure.limit(o.limit):
@@ -81,9 +90,12 @@ def main():
                     torch_measure.synchronize()
                     row[name] = {"first_seconds": time.perf_counter() - begin, "error_of_eager": worst(got, expected),
                                  "smallest_t": smallest_t(case["tolerance"], got, expected)}
+                    if exact is not None:
+                        row[name]["error_of_double"] = error(got, exact)
                     sides.append(Side(name, run, bank, "no"))
             except Exception as e:  # one way's failure is its row
                 row[name] = {"error": sentence(e)}
+        del exact
         times, _ = measure(None, sides, bank, o.rounds, o.seed, ("latency", "wall"))
         for i, side in enumerate(sides):
             row[side.name].update(latency=times["latency"][i]["seconds"], train=times["wall"][i]["seconds"])

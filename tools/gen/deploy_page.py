@@ -33,6 +33,13 @@ def level_cells(row):
     return f" {ours} | {max(others) if others else '-'} |"
 
 
+def double_cells(row):
+    """Errors of the package and of the eager run beside the same model in double."""
+    ours = row["ways"]["passmith"].get("error_of_double")
+    eager = [w["error_of_double"] for n, w in row["ways"].items() if n.startswith("eager") and "error_of_double" in w]
+    return f" {ours:.1e} | {max(eager):.1e} |" if ours is not None and eager else " - | - |"
+
+
 def through_c(rows):
     """What serve-bench said: earlier runs had no warm sessions, and no cost of the host."""
     served = {n: r for n, r in sorted(rows.items()) if "mean_seconds" in r.get("serve", {})}
@@ -67,13 +74,15 @@ def page(data):
             "*Best* is the fastest of PyTorch's modes: " + "; ".join(name_of(m) for m in data["modes"].split(",")) + ".",
             "*Difference* is the largest of an output's elements, relative to its largest element.", "",
             *(["*t* is the strictest level of the [ladder of tolerances](../reference/scoring.md) at which all outputs agree with the eager run's, "
-               "and the loosest one that PyTorch's other modes need; 99: none. A row is within bounds when ours is at most that, or at most -5.", ""] if levels else []),
-            f"| model, type | latency | best of PyTorch | ratio | train | best of PyTorch | ratio | difference from eager |{' t | PyTorch |' if levels else ''}",
-            "|---|---|---|---|---|---|---|---|" + "---|---|" * levels]
+               "and the loosest one that PyTorch's other modes need; 99: none.",
+               "*Of double* is how far the package's outputs are from those of the same module in double, and how far the eager run's are.",
+               "A row is within bounds when our *t* is at most PyTorch's, or at most -5, or when we are no further from double than the eager run.", ""] if levels else []),
+            f"| model, type | latency | best of PyTorch | ratio | train | best of PyTorch | ratio | difference from eager |{' t | PyTorch | of double | eager |' if levels else ''}",
+            "|---|---|---|---|---|---|---|---|" + "---|---|---|---|" * levels]
     for n, r in sorted(good.items()):
         w, l, t = r["ways"]["passmith"], best(r, "latency"), best(r, "train")
         out.append(f"| {n} | {micro(w['latency'])} | {micro(l[0])} ({name_of(l[1])}) | {ratio[n]['latency']:.2f} | {micro(w['train'])} | "
-                   f"{micro(t[0])} ({name_of(t[1])}) | {ratio[n]['train']:.2f} | {w['error_of_eager']:.1e} |" + (level_cells(r) if levels else ""))
+                   f"{micro(t[0])} ({name_of(t[1])}) | {ratio[n]['train']:.2f} | {w['error_of_eager']:.1e} |" + (level_cells(r) + double_cells(r) if levels else ""))
     for kind in ("float", "bfloat16"):
         some = [v for n, v in ratio.items() if n.endswith(" " + kind)]
         if some:

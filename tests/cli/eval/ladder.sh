@@ -103,7 +103,7 @@ import math
 import sys
 
 sys.path[:0] = [sys.argv[1], sys.argv[2]]
-from common.ladder import NEVER, smallest_t, within, worst
+from common.ladder import NEVER, error, smallest_t, within, worst
 from tensors import tensor
 
 with open(sys.argv[3]) as f:
@@ -134,10 +134,14 @@ assert smallest_t(ladder, two, [tensor([1.0], "float32"), tensor([2.0], "float32
 assert abs(worst([tensor([4.0, 1.0], "float32")], [tensor([4.0, 2.0], "float32")]) - 0.25) < 1e-12
 assert worst([tensor([1, 3], "int64")], [tensor([1, 2], "int64")]) == inf
 assert worst([tensor([nan], "float32")], [tensor([1.0], "float32")]) == inf
+assert worst([tensor([1.0], "float32")], [tensor([1.0], "float64")]) == inf and error([tensor([1.5], "float32")], [tensor([2.0], "float64")]) == 0.25
 assert within({"passmith": {"smallest_t": -5}, "eager-graph": {"smallest_t": -10}}) is True
 assert within({"passmith": {"smallest_t": -4}, "eager-graph": {"smallest_t": -10}}) is False
 assert within({"passmith": {"smallest_t": -2}, "inductor": {"smallest_t": -2}}) is True
 assert within({"passmith": {"smallest_t": -2}, "inductor": {"smallest_t": NEVER}}) is False
+for ours, name, want in (2e-3, "eager-search", True), (4e-3, "eager-search", False), (2e-3, "inductor", False):
+    assert within({"passmith": {"smallest_t": -3, "error_of_double": ours}, name: {"smallest_t": -4, "error_of_double": 3e-3}}) is want, (ours, name)
+assert within({"passmith": {"smallest_t": -3}, "eager": {"smallest_t": -4, "error_of_double": 3e-3}}) is False
 assert within({"passmith": {"error": "no"}, "inductor": {"smallest_t": -2}}) is None
 PYTHON
 python3 "$tmp/levels.py" tools/bench "$tmp" "$case_json" >"$tmp/out" 2>"$tmp/err"
@@ -152,7 +156,7 @@ cat >"$tmp/deploy.json" <<'JSON'
 {"date": "2026-01-02", "hardware": "GPU X", "version": "passmith 0", "modes": "eager,inductor", "rows": {
  "near float": {"about": {"torch": "2.11"}, "within": true, "serve": {"open_seconds": 0.1, "warming_seconds": 0.02, "first_seconds": 4e-4, "tenth_seconds": 3e-4,
   "mean_seconds": 3e-4, "host": {"runs": 200, "run_seconds": 5.5e-6, "launch_seconds": 5e-6}}, "compile_seconds": 1, "bytes": 1e6, "ways": {
-  "passmith": {"latency": 1e-4, "train": 1e-4, "error_of_eager": 1e-6, "smallest_t": -6}, "eager": {"latency": 2e-4, "train": 2e-4, "smallest_t": -10},
+  "passmith": {"latency": 1e-4, "train": 1e-4, "error_of_eager": 1e-6, "error_of_double": 3e-7, "smallest_t": -6}, "eager": {"latency": 2e-4, "train": 2e-4, "smallest_t": -10, "error_of_double": 4e-7},
   "inductor": {"latency": 3e-4, "train": 3e-4, "smallest_t": -5}}},
  "far float": {"about": {"torch": "2.11"}, "within": false, "compile_seconds": 1, "bytes": 1e6, "ways": {
   "passmith": {"latency": 1e-4, "train": 1e-4, "error_of_eager": 1e-1, "smallest_t": 99}, "eager": {"latency": 2e-4, "train": 2e-4, "smallest_t": -10}}},
@@ -161,9 +165,9 @@ cat >"$tmp/deploy.json" <<'JSON'
 JSON
 python3 tools/gen/deploy_page.py "$tmp/deploy.json" "$tmp/deploy.md" >"$tmp/out" 2>"$tmp/err"
 tap "a page is made"
-grep -q '^| near float .* | -6 | -5 |$' "$tmp/deploy.md" && grep -q '^| far float .* | 99 | -10 |$' "$tmp/deploy.md" &&
-	grep -q '^| old float .* | - | - |$' "$tmp/deploy.md" && grep -q '^Outputs of 1 of 2 packages are within bounds\.$' "$tmp/deploy.md"
-tap "with the level of each package, of PyTorch's modes, and how many are within bounds"
+grep -q '^| near float .* | -6 | -5 | 3.0e-07 | 4.0e-07 |$' "$tmp/deploy.md" && grep -q '^| far float .* | 99 | -10 | - | - |$' "$tmp/deploy.md" &&
+	grep -q '^| old float .* | - | - | - | - |$' "$tmp/deploy.md" && grep -q '^Outputs of 1 of 2 packages are within bounds\.$' "$tmp/deploy.md"
+tap "with the level of each package and of PyTorch's modes, both errors beside double, and how many are within bounds"
 grep -q '^| near float | 100.00 | 20.00 | 0.40 | 0.30 | 0.30 | 5.5, 1.10 times | ' "$tmp/deploy.md"
 tap "and what serve-bench said of warm sessions and of the host"
 tap_done

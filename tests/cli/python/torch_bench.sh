@@ -47,7 +47,8 @@ pm compile "$tmp/silu.gpt" --pass "$build/passes/silu.so" --arch emu -o "$tmp/m.
 	"$python" -c 'import json, sys
 ways = json.load(open(sys.argv[1]))["ways"]
 assert sorted(ways) == ["eager-search", "inductor-search", "passmith"], ways
-assert all(w["latency"] > 0 and w["train"] > 0 and w["error_of_eager"] < 1e-5 for w in ways.values()), ways' "$tmp/out"
+assert all(w["latency"] > 0 and w["train"] > 0 and w["error_of_eager"] < 1e-5 for w in ways.values()), ways
+assert all(0 < w["error_of_double"] < 1e-6 for w in ways.values()), ways' "$tmp/out"
 tap "deploy_torch.py: the package beside PyTorch's modes"
 
 cat >"$tmp/ours.jsonl" <<'CASES'

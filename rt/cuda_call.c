@@ -8,6 +8,7 @@
  */
 #include "rt/cuda_priv.h"
 
+#include "base/core/str.h"
 #include "ir/core/onnx_dtype.h"
 #include "runtime/cuda/library/cuda_calls.h"
 
@@ -78,6 +79,7 @@ static void call_of(const PmRtfCall *from, PmLibCall *to)
 typedef struct Loading {
 	PmRtModel *m;
 	PmRtCuda *c;
+	const PmRtfChoice *elsewhere; /* of a call that was tuned, but not here; NULL = none yet */
 } Loading;
 
 /* The kernels around calls: compiled ahead as everything else. */
@@ -115,55 +117,108 @@ static PmStatus prepare(Loading *l, const PmLibCall *call, uint32_t kind, uint32
 	return st;
 }
 
-/* What was measured with this GPU and these libraries; the call as it stands where nothing was. */
-static void choice_for(const PmRtPackage *p, const PmRtCuda *c, size_t call, uint32_t *kind, uint32_t *pick)
+/* A product has nothing to do with cuDNN, and opening that takes long. */
+static int is_product(const PmRtPackage *p, size_t call)
 {
-	/* A product has nothing to do with cuDNN, and opening that takes long. */
-	int gemm = p->call[call].kind == PM_RTF_GEMM;
+	return p->call[call].kind == PM_RTF_GEMM;
+}
 
-	*kind = PM_ALGO_PLAIN;
-	*pick = 0;
-	for (size_t i = 0; i < p->n_choice; i++) {
-		const PmRtfChoice *h = &p->choice[i];
+static int measured_here(const PmRtPackage *p, const PmRtCuda *c, const PmRtfChoice *h)
+{
+	return !strcmp(pm_package_text(p, h->gpu), c->gpu) &&
+	       h->cublaslt == (uint32_t)pm_library_cublaslt()->version &&
+	       (is_product(p, h->call) || h->cudnn == (uint32_t)pm_library_cudnn()->version);
+}
 
-		if (h->call == call && !strcmp(pm_package_text(p, h->gpu), c->gpu) &&
-		    h->cublaslt == (uint32_t)pm_library_cublaslt()->version &&
-		    (gemm || h->cudnn == (uint32_t)pm_library_cudnn()->version)) {
-			*kind = h->algorithm;
-			*pick = h->candidate;
+/* What was measured with this GPU and these libraries, else any that was measured elsewhere. NULL = none. */
+static const PmRtfChoice *choice_for(const PmRtPackage *p, const PmRtCuda *c, size_t call, int *here)
+{
+	const PmRtfChoice *found = NULL;
+
+	*here = 0;
+	for (size_t i = 0; i < p->n_choice && !*here; i++)
+		if (p->choice[i].call == call) {
+			found = &p->choice[i];
+			*here = measured_here(p, c, found);
 		}
-	}
+	return found;
 }
 
 /* A library that is missing, or does not take the call, is no error: our kernel runs then. */
 static void prepare_call(Loading *l, size_t i)
 {
 	PmCudaAlgo *out = &l->c->algo[i];
-	uint32_t kind, pick;
+	const PmRtfChoice *h;
 	PmLibCall call;
+	uint32_t kind = PM_ALGO_PLAIN, pick = 0;
 	PmStatus st;
+	int here;
 
 	call_of(&l->m->pk.call[i], &call);
 	if (call.dtype < 0)
 		return;
-	choice_for(&l->m->pk, l->c, i, &kind, &pick);
+	h = choice_for(&l->m->pk, l->c, i, &here);
+	if (here) {
+		kind = h->algorithm;
+		pick = h->candidate;
+	}
 	st = prepare(l, &call, kind, pick, out);
 	/* As the program does (cuda_trial.c): the first algorithm that takes the call. */
 	for (uint32_t k = 0; k < PM_N_ALGOS && st; k++)
 		if (k != kind || pick)
 			st = prepare(l, &call, k, 0, out);
 	l->c->has_algo[i] = !st;
-	if (!st && out->workspace > l->c->workspace)
+	if (st)
+		return;
+	if (out->workspace > l->c->workspace)
 		l->c->workspace = out->workspace;
+	l->m->calls++;
+	l->m->calls_tuned += here;
+	if (h && !here && !l->elsewhere)
+		l->elsewhere = h;
+}
+
+/* The libraries that matter for a call: cuDNN not for products. */
+static void add_place(PmStr *s, const char *gpu, int product, int cublaslt, int cudnn)
+{
+	char version[32];
+
+	pm_library_version_text(PM_LIB_GEMM, cublaslt, version);
+	pm_str_addf(s, "%s with %s", gpu, version);
+	pm_library_version_text(PM_LIB_CONV, cudnn, version);
+	if (!product)
+		pm_str_addf(s, " and %s", version);
+}
+
+/* Why calls run by other algorithms than those that --tune found, as one sentence. */
+static char *why_untuned(const Loading *l)
+{
+	const PmRtPackage *p = &l->m->pk;
+	const PmRtfChoice *h = l->elsewhere;
+	int product = is_product(p, h->call);
+	PmStr s = PM_STR_INIT;
+
+	pm_str_addf(&s,
+		    "%zu of the %zu library calls of %s run by the first algorithm that is suggested: it was "
+		    "tuned on ",
+		    l->m->calls - l->m->calls_tuned, l->m->calls, l->m->path);
+	add_place(&s, pm_package_text(p, h->gpu), product, (int)h->cublaslt, (int)h->cudnn);
+	pm_str_add(&s, ", and this is ");
+	add_place(&s, l->c->gpu, product, pm_library_cublaslt()->version,
+		  product ? 0 : pm_library_cudnn()->version);
+	pm_str_add(&s, "; compile it with --tune where these are found.");
+	return pm_str_detach(&s, NULL);
 }
 
 void pm_rt_calls_prepare(PmRtModel *m, PmRtCuda *c)
 {
-	Loading l = { m, c };
+	Loading l = { m, c, NULL };
 
 	pthread_mutex_lock(&libraries);
 	for (size_t i = 0; i < m->pk.n_call && pm_library_allowed(); i++)
 		prepare_call(&l, i);
+	if (l.elsewhere)
+		m->untuned = why_untuned(&l);
 	pthread_mutex_unlock(&libraries);
 }
 

@@ -74,6 +74,11 @@ static void write_about(PmRtModel *m)
 		    "bytes\":%llu",
 		    (unsigned long long)m->pk.n_weights, (unsigned long long)m->arena,
 		    (unsigned long long)m->staging, (unsigned long long)m->workspace);
+	pm_str_addf(&s, ",\"library_calls\":%zu,\"tuned_calls\":%zu,\"untuned\":", m->calls, m->calls_tuned);
+	if (m->untuned)
+		pm_str_add_quoted(&s, m->untuned, strlen(m->untuned));
+	else
+		pm_str_add(&s, "null");
 	if (*rest == '{')
 		rest++;
 	pm_str_addf(&s, "%s%s", *rest == '}' ? "" : ",", rest);
@@ -185,6 +190,7 @@ void pm_rt_close(PmRtModel *m)
 	pm_package_close(&m->pk);
 	free(m->path);
 	free(m->about);
+	free(m->untuned);
 	free(m->value);
 	free(m->constant);
 	free(m->staged);

@@ -72,6 +72,20 @@ static void put_held(const char *when, const PmServeHeld *h)
 	printf("\n");
 }
 
+/* What a package says of calls that were tuned elsewhere; nothing when there are none. */
+static void put_untuned(const char *about)
+{
+	cJSON *o = NULL;
+	const char *why;
+
+	if (pm_json_parse(about, strlen(about), &o, NULL))
+		return;
+	why = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, "untuned"));
+	if (why)
+		printf("  %s\n", why);
+	cJSON_Delete(o);
+}
+
 static void put_text(const PmServeAsk *a, const PmServed *s)
 {
 	printf("%s: opened in %.2f ms; ", a->package, s->open * 1e3);
@@ -88,6 +102,7 @@ static void put_text(const PmServeAsk *a, const PmServed *s)
 		printf("  the host's part of a run %.2f us, of a bare launch of its graph %.2f us: %.2f "
 		       "times\n",
 		       s->host.run * 1e6, s->host.launch * 1e6, s->host.run / s->host.launch);
+	put_untuned(s->about);
 	put_held("before", &s->before);
 	put_held("open", &s->opened);
 	put_held("10 runs each", &s->warm);

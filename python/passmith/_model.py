@@ -4,6 +4,7 @@ import ctypes
 import json
 import os
 import threading
+import warnings
 import weakref
 from typing import NamedTuple
 
@@ -153,6 +154,8 @@ class Model:
         self._close.atexit = False  # a thread that ends with the process may be in a call
         self.about = json.loads(rt.about(o.handle).decode("utf-8", "replace"))
         self.device = self.about["device"]
+        if self.about["untuned"]:
+            warnings.warn(self.about["untuned"], RuntimeWarning, stacklevel=3)
         if self.device.startswith("cuda:"):
             o.gpu = int(self.device[5:].split()[0])
         inputs = [rt.input(o.handle, i).contents for i in range(o.n[0])]

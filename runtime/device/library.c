@@ -119,30 +119,40 @@ static void find(const Wanted *w, PmLibrary *out)
 		 info.dli_fname);
 }
 
+static const Wanted cublaslt = {
+	"cuBLASLt",           { "libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so", NULL },
+	"cublasLtGetVersion", "install the CUDA toolkit, 11 or newer, or set CUDA_HOME",
+	MIN_CUBLASLT,         split_cublaslt,
+};
+static const Wanted cudnn = {
+	"cuDNN",           { "libcudnn.so.9", "libcudnn.so.8", "libcudnn.so", NULL },
+	"cudnnGetVersion", "install cuDNN, 8 or newer, or set CUDNN_HOME",
+	MIN_CUDNN,         split_cudnn,
+};
+
 const PmLibrary *pm_library_cublaslt(void)
 {
-	static const Wanted wanted = {
-		"cuBLASLt",           { "libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so", NULL },
-		"cublasLtGetVersion", "install the CUDA toolkit, 11 or newer, or set CUDA_HOME",
-		MIN_CUBLASLT,         split_cublaslt,
-	};
 	static PmLibrary found;
 
 	if (!*found.text)
-		find(&wanted, &found);
+		find(&cublaslt, &found);
 	return &found;
 }
 
 const PmLibrary *pm_library_cudnn(void)
 {
-	static const Wanted wanted = {
-		"cuDNN",           { "libcudnn.so.9", "libcudnn.so.8", "libcudnn.so", NULL },
-		"cudnnGetVersion", "install cuDNN, 8 or newer, or set CUDNN_HOME",
-		MIN_CUDNN,         split_cudnn,
-	};
 	static PmLibrary found;
 
 	if (!*found.text)
-		find(&wanted, &found);
+		find(&cudnn, &found);
 	return &found;
+}
+
+void pm_library_version_text(PmLibKind kind, int version, char out[32])
+{
+	const Wanted *w = kind == PM_LIB_GEMM ? &cublaslt : &cudnn;
+	int part[3];
+
+	w->split(version, part);
+	snprintf(out, 32, "%s %d.%d.%d", w->title, part[0], part[1], part[2]);
 }

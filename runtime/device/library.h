@@ -83,6 +83,8 @@ typedef struct PmLibrary {
 /* Look once per process; results are borrowed. */
 const PmLibrary *pm_library_cublaslt(void);
 const PmLibrary *pm_library_cudnn(void);
+/* "cuBLASLt 13.1.0" or "cuDNN 9.14.0": the library that computes such calls, of a version as it says it. */
+void pm_library_version_text(PmLibKind kind, int version, char out[32]);
 /* The address of a function as what dlsym gives, NULL when it is not there. */
 void *pm_library_symbol(const PmLibrary *l, const char *name);
 

@@ -113,6 +113,29 @@ def types():
 
 
 @case
+def warm():
+    """A warmed model computes the same, with its graph and without, on the stream it was warmed on and on another; no tensor is written."""
+    for graph in (False, True):
+        with passmith.load(package("float"), graph=graph) as m:
+            x, w = draw(4), weight()
+            kept = x.clone(), w.clone()
+            m.warm(x, w)
+            m.warm()
+            assert torch.equal(x, kept[0]) and torch.equal(w, kept[1])
+            near(m(x, w), x, w)
+            other = torch.cuda.Stream()
+            m.warm(x, w, stream=other.cuda_stream)
+            other.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(other):
+                y = m(x, w)
+            torch.cuda.current_stream().wait_stream(other)
+            near(y, x, w)
+            for rows in ROWS:
+                x = draw(rows)
+                near(m(x, w), x, w)
+
+
+@case
 def host():
     """Tensors of the host come back to the host; the first input decides."""
     with passmith.load(package("float"), "cuda") as m:

@@ -98,6 +98,13 @@ def fill(o, path, kind, pairs, measured, told):
     return book
 
 
+def with_libraries_of_torch():
+    """What is tuned holds for one version of cuBLASLt and cuDNN: all commands take those that PyTorch brings."""
+    code, text = call([sys.executable, "-c", "import torch; from passmith import _find; print(_find.environment().get('LD_LIBRARY_PATH', ''))"], 120)
+    if not code and text.strip():
+        os.environ["LD_LIBRARY_PATH"] = text.strip().splitlines()[-1]
+
+
 def main():
     p = argparse.ArgumentParser(usage=__doc__)
     p.add_argument("models", nargs="+")
@@ -117,6 +124,7 @@ def main():
             return "the package's outputs are further from the eager run than the ladder and PyTorch's own modes allow"
         return r.get("error") or {n: round(w.get("latency", 0) * 1e6) for n, w in r["ways"].items()}
 
+    with_libraries_of_torch()
     fill(o, os.path.join(o.out, "deploy.json"), "deploy", [(m, t) for t in o.types for m in o.models], one, told)
     return 0
 

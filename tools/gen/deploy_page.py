@@ -76,7 +76,7 @@ def page(data):
             *(["*t* is the strictest level of the [ladder of tolerances](../reference/scoring.md) at which all outputs agree with the eager run's, "
                "and the loosest one that PyTorch's other modes need; 99: none.",
                "*Of double* is how far the package's outputs are from those of the same module in double, and how far the eager run's are.",
-               "A row is within bounds when our *t* is at most PyTorch's, or at most -5, or when we are no further from double than the eager run.", ""] if levels else []),
+               "A row is within bounds when our *t* is at most PyTorch's, or at most -5, or when we are no further from the eager run, or from double, than the eager run is from double.", ""] if levels else []),
             f"| model, type | latency | best of PyTorch | ratio | train | best of PyTorch | ratio | difference from eager |{' t | PyTorch | of double | eager |' if levels else ''}",
             "|---|---|---|---|---|---|---|---|" + "---|---|---|---|" * levels]
     for n, r in sorted(good.items()):

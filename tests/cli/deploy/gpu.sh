@@ -37,6 +37,25 @@ pm serve-bench "$tmp/both.pmz" --runs 3 --graph --device cuda --device-tensors -
 exits 0 "with sessions that are warm"
 grep -q 'opened in .*; warm in .* ms; first run' "$tmp/out" && grep -q 'a bare launch of its graph .* us: .* times' "$tmp/out"
 tap "says what that took, and what a run costs the host"
+# The choice is that of one GPU (and of versions of libraries: tests/unit/rt/test_rt_cuda).
+why='1 of the 1 library calls of .*both.pmz run by the first algorithm that is suggested: it was tuned on Fake One with .*, and this is Fake Two with .*; compile it with --tune'
+pm serve-bench "$tmp/both.pmz" --runs 3 --device cuda:2
+exits 0 "on a GPU that it was not tuned on"
+grep -q "  $why" "$tmp/out"
+tap "says that it is not tuned there"
+pm serve-bench "$tmp/both.pmz" --runs 3 --device cuda
+! grep -q 'was tuned on' "$tmp/out"
+tap "and nothing where it is"
+if command -v python3 >/dev/null; then
+	PASSMITH_BUILD=$build PYTHONPATH=python python3 -W always -c 'import sys, passmith
+for device in "cuda", "cuda:2":
+	passmith.load(sys.argv[1], device).close()
+	print(device, file=sys.stderr)' "$tmp/both.pmz" 2>"$tmp/err"
+	head -n 1 "$tmp/err" | grep -q '^cuda$' && grep -q "RuntimeWarning: $why" "$tmp/err" && tail -n 1 "$tmp/err" | grep -q '^cuda:2$'
+	tap "the Python package warns on the other GPU, and on its own not"
+else
+	skip "the Python package warns" "there is no python3"
+fi
 pm serve-bench "$tmp/both.pmz" --runs 3 --device emu --json --quiet
 exits 0 "on emu"
 says '"device": "emu"' "says so"

@@ -141,6 +141,9 @@ assert within({"passmith": {"smallest_t": -2}, "inductor": {"smallest_t": -2}}) 
 assert within({"passmith": {"smallest_t": -2}, "inductor": {"smallest_t": NEVER}}) is False
 for ours, name, want in (2e-3, "eager-search", True), (4e-3, "eager-search", False), (2e-3, "inductor", False):
     assert within({"passmith": {"smallest_t": -3, "error_of_double": ours}, name: {"smallest_t": -4, "error_of_double": 3e-3}}) is want, (ours, name)
+for far, want in (2e-3, True), (4e-3, False):
+    assert within({"passmith": {"smallest_t": -3, "error_of_eager": far, "error_of_double": 5e-3}, "eager": {"smallest_t": -4, "error_of_double": 3e-3}}) is want
+assert within({"passmith": {"smallest_t": -3, "error_of_eager": 0.1}, "eager": {"smallest_t": -4}}) is False
 assert within({"passmith": {"smallest_t": -3}, "eager": {"smallest_t": -4, "error_of_double": 3e-3}}) is False
 assert within({"passmith": {"error": "no"}, "inductor": {"smallest_t": -2}}) is None
 PYTHON

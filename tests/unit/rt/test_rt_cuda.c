@@ -350,11 +350,22 @@ static void append(TestPackage *p, int section, const void *bytes, size_t n)
 	pm_str_release(&now);
 }
 
-/* A product that was tuned asks for nothing of cuDNN, which takes long to open. */
+static void about_has(const TestPackage *p, const char *text)
+{
+	PmRtModel *m;
+	PmRtError err;
+
+	assert_int_equal(pm_rt_open(p->path, "cuda", &m, &err), PM_RT_OK);
+	assert_non_null(strstr(pm_rt_about(m), text));
+	pm_rt_close(m);
+}
+
+/* A product that was tuned asks for nothing of cuDNN, which takes long to open. What was measured with
+ * another version is not taken, and the model says so. */
 static void only_what_is_wanted(void **state)
 {
 	static const char gpu[] = "Emulated One";
-	PmRtfChoice choice = { .cublaslt = 130000, .cudnn = 12345 };
+	PmRtfChoice choice = { .cublaslt = 120003, .cudnn = 12345 };
 	PmRtPackage p;
 	PmErr err;
 	long asked;
@@ -367,6 +378,13 @@ static void only_what_is_wanted(void **state)
 	append(&product, PM_RTF_CHOICES, &choice, sizeof choice);
 	take_libraries(1);
 	asked = dnn_asked();
+	about_has(&product,
+		  "\"library_calls\":1,\"tuned_calls\":0,\"untuned\":\"1 of the 1 library calls of ");
+	about_has(&product, "tuned on Emulated One with cuBLASLt 12.0.3, and this is Emulated One with "
+			    "cuBLASLt 13.0.0; compile it");
+	choice.cublaslt = 130000;
+	append(&product, PM_RTF_CHOICES, &choice, sizeof choice);
+	about_has(&product, "\"library_calls\":1,\"tuned_calls\":1,\"untuned\":null,");
 	rt_case_host(&product);
 	assert_int_equal(dnn_asked(), asked);
 	take_libraries(0);

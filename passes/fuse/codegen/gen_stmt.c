@@ -553,6 +553,63 @@ static void store(const Gen *g, const Stmt *s)
 		store_vector(g, s, "u", s->arg);
 }
 
+/* Rows of a block, and elements of shared memory from one place of them to the next: neighbours of a row are
+ * in different banks. */
+static int64_t pitch(const Gen *g, const Stmt *s)
+{
+	int size = (int)pm_dtype_bytes(s->dtype);
+
+	return g->n->shape.per_block + (size < 4 ? 4 / size : 1);
+}
+
+/* "stage_of<__half, 7200, 0>()[": the place of an element. */
+static void staged(const Gen *g, const Stmt *s)
+{
+	g_add(g, "stage_of<");
+	g_add(g, f_ctype(s->dtype));
+	g_num(g, ", ", s->n * pitch(g, s));
+	g_num(g, ", ", s->arg);
+	g_add(g, ">()[");
+}
+
+static void stage(const Gen *g, const Stmt *s)
+{
+	int ints = f_class(s->dtype) == PM_I64;
+
+	g_lanes(g, s->lanes);
+	staged(g, s);
+	g_add(g, "(");
+	g_ix(g, s->at);
+	g_num(g, ") * ", pitch(g, s));
+	g_num(g, " + threadIdx.x / ", g->n->shape.group);
+	g_add(g, ints ? "] = (" : "] = st<");
+	g_add(g, f_ctype(s->dtype));
+	g_add(g, ints ? ")(" : ">(");
+	g_ref(g, s->from[0]);
+	g_add(g, s->dtype == PM_BOOL ? " != 0);\n" : ");\n");
+}
+
+static void drain(const Gen *g, const Stmt *s)
+{
+	const Shape *x = &g->n->shape;
+
+	g_add(g, s->flag ? "__syncthreads();\n" : "");
+	g_num(g, "for (int t = threadIdx.x; t < ", s->n * x->per_block);
+	g_num(g, "; t += ", x->block);
+	g_num(g, ") {\nconst int d = t / ", x->per_block);
+	g_num(g, ", r = row_block * ", x->per_block);
+	g_num(g, " + t % ", x->per_block);
+	g_num(g, ";\nif (r < ", x->rows);
+	g_num(g, ") q", s->arg);
+	g_add(g, "[");
+	g_ix(g, s->at);
+	g_add(g, "] = ");
+	staged(g, s);
+	g_num(g, "d * ", pitch(g, s));
+	g_num(g, " + t % ", x->per_block);
+	g_add(g, "];\n}\n");
+}
+
 /* "float c7[4][8];": the values of all turns of a loop. */
 static void keep_array(const Gen *g, const Stmt *s)
 {
@@ -587,6 +644,12 @@ int g_memory_stmt(const Gen *g, const Stmt *s)
 	switch (s->kind) {
 	case ST_STORE:
 		store(g, s);
+		return 1;
+	case ST_STAGE:
+		stage(g, s);
+		return 1;
+	case ST_DRAIN:
+		drain(g, s);
 		return 1;
 	case ST_KEEP_ARRAY:
 		keep_array(g, s);

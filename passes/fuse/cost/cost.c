@@ -146,7 +146,8 @@ static void section_time(const Section *s, double *busy, double *wait)
 {
 	const Target *t = f_target();
 	double turns = s->rows ? (double)s->extent / (f_step(s) * s->group) : 1;
-	double memory = (s->bytes + s->spread) / t->copy_bytes_per_us, work = s->work / t->work_per_us;
+	double memory = (s->bytes + s->spread + s->apart) / t->copy_bytes_per_us,
+	       work = s->work / t->work_per_us;
 
 	/* Other warps compute while some wait for memory. */
 	*busy = memory > work ? memory + work * t->beside_share : work + memory * t->beside_share;

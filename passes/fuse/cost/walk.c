@@ -99,6 +99,36 @@ static void count_load(const Walk *w, const Stmt *s, int64_t numel)
 	count_work(w, 0, 2);
 }
 
+/* Bytes that the threads of a warp write with one instruction without a gap: of a row's neighbours where
+ * these lie side by side, else of neighbouring rows. */
+static double side_by_side(const Nest *n, const Stmt *s, double size)
+{
+	const Shape *x = &n->shape;
+	double along = (double)stride_by(n->ix, s->at, DEP_CHUNK) * size,
+	       rows = (double)stride_by(n->ix, s->at, DEP_ROW) * size;
+
+	if (!x->rows || x->column || along <= 16)
+		return 32;
+	return rows == size && x->group < 32 ? 32.0 / x->group * size : size;
+}
+
+static void count_sectors(const Walk *w, double bytes, double whole)
+{
+	if (whole < 32)
+		w->cost->apart += bytes * (32 / whole - 1);
+}
+
+/* What a block has in shared memory is stored by neighbouring threads, row by row of the result. */
+static void count_drain(const Walk *w, const Stmt *s)
+{
+	double size = pm_dtype_bytes(s->dtype), numel = (double)w->n->out[s->arg].numel;
+
+	w->cost->bytes += numel * size;
+	count_sectors(w, numel * size, w->n->shape.per_block * size);
+	w->cost->work += 4 * numel;
+	w->cost->syncs += s->flag;
+}
+
 static void count_store(const Walk *w, const Stmt *s)
 {
 	const Lin *l = &w->n->ix->lin[s->at];
@@ -108,6 +138,9 @@ static void count_store(const Walk *w, const Stmt *s)
 	w->cost->bytes += numel * pm_dtype_bytes(s->dtype);
 	count_order(w, s, numel * pm_dtype_bytes(s->dtype));
 	w->cost->lane_loads += s->lanes && !s->vec;
+	if (!w->n->shape.dot)
+		count_sectors(w, numel * pm_dtype_bytes(s->dtype),
+			      side_by_side(w->n, s, pm_dtype_bytes(s->dtype)));
 	/* Which of a product's axes runs along memory. */
 	for (i = 0; i < l->n && w->n->shape.dot && w->n->shape.vec == 1; i++) {
 		uint32_t deps = w->n->ix->atom[l->t[i].atom].deps;
@@ -213,6 +246,12 @@ static void statement(const Walk *w, const Stmt *s)
 		break;
 	case ST_STORE:
 		count_store(w, s);
+		break;
+	case ST_STAGE:
+		count_work(w, s->lanes, 2);
+		break;
+	case ST_DRAIN:
+		count_drain(w, s);
 		break;
 	case ST_EW:
 		count_work(w, n->var[s->to].lanes, price(s->name));

@@ -48,7 +48,13 @@ static int gather(Ctx *c, int op, const Ix *co)
 
 	for (d = 0; d < x->rank; d++)
 		at[d] = d < o->axis ? co[d] : d == o->axis ? 0 : co[d + i->rank - 1];
-	at[o->axis] = data_index(c, op, co + o->axis, x->dim[o->axis]);
+	if (o->par)
+		at[o->axis] = ix_plus(
+			c->ix,
+			ix_scale(c->ix, ix_flat(c->ix, co + o->axis, i->dim, i->rank), o->par[STEPS_STEP]),
+			o->par[STEPS_START]);
+	else
+		at[o->axis] = data_index(c, op, co + o->axis, x->dim[o->axis]);
 	return f_eval(c, o->in[0], at);
 }
 

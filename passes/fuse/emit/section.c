@@ -9,6 +9,7 @@ static void take(Section *s, Cost k)
 {
 	s->bytes = k.bytes;
 	s->spread = k.spread;
+	s->apart = k.apart;
 	s->work = k.work;
 	s->across = k.across;
 	s->along = k.along;
@@ -211,8 +212,27 @@ static void write_result(Ctx *c, int i, Ix e, uint32_t guard)
 				f_when(c, s, (CondKind)k, -1, 0);
 		f_open(c, s);
 	}
-	f_store(c, c->s->out[i], at, var);
+	if (c->s->stage && c->b.loop_now >= 0 && f_is_turned(c, at))
+		f_stage(c, c->s->out[i], e, result_extent(c, i), var);
+	else
+		f_store(c, c->s->out[i], at, var);
 	f_close(c, out);
+}
+
+/* Behind the loop: its results that are in shared memory. */
+static void drain_results(Ctx *c, int64_t extent)
+{
+	Ix co[F_RANK], e = ix_var(c->ix, "d", extent - 1, DEP_CHUNK, 0);
+	int i, first = 1;
+
+	for (i = 0; i < c->s->n_out && !c->fail; i++) {
+		Ix at = result_extent(c, i) == extent ? result_at(c, i, c->b.nest.row, e, co) : -1;
+
+		if (at < 0 || !f_is_turned(c, at))
+			continue;
+		f_drain(c, c->s->out[i], at, extent, first);
+		first = 0;
+	}
 }
 
 /* A result of one element for each row. */
@@ -265,6 +285,8 @@ static void loop_results(Ctx *c)
 		one_loop(c, extent, &st);
 		if (!c->fail)
 			f_loop_end(c, &st);
+		if (!c->fail && c->s->stage)
+			drain_results(c, extent);
 	}
 }
 

@@ -19,7 +19,7 @@ typedef enum Kind {
 	OP_SLICE,  /* par: start and step by axis */
 	OP_CONCAT, /* axis */
 	OP_PAD,    /* par: lows; mode */
-	OP_GATHER, /* axis */
+	OP_GATHER, /* axis; par: start and step of the indices, where these are known */
 	OP_GATHER_ELEMENTS,
 	OP_GATHER_ND,
 	OP_TILE,
@@ -50,7 +50,7 @@ typedef enum Form {
 
 /* Indices are tuples of one; the last update takes the place of what is there. */
 enum { SCATTER_TUPLES = 1, SCATTER_LAST = 2 };
-/* The first place of a scatter, how far they are apart, and their number. */
+/* The first of equally distant indices, how far they are apart, and their number. */
 enum { STEPS_START, STEPS_STEP, STEPS_COUNT, STEPS_N };
 
 /* Of a convolution behind the rest of a product's par: extents of the image and of rows of the result, then
@@ -125,6 +125,9 @@ int f_view(Graph *c, Kind kind, int x);
 /* x with axis `axis` last, or back there from last. */
 int f_turned(Graph *c, int x, int axis, int back);
 int64_t f_numel(const Op *o);
+/* Start, step and number (STEPS_N) of indices below `extent`, in their order, that are constant and equally
+ * far apart upwards; NULL when they are not. */
+int64_t *f_steps_of(Graph *c, const Op *indices, int64_t extent);
 /* What a type is in registers: PM_F32, PM_F64 or PM_I64. */
 static inline int f_class(int dtype)
 {

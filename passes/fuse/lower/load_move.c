@@ -164,7 +164,9 @@ static int load_gather(Graph *c, const Node *n, int out, Kind kind)
 	set(c, n, out, kind);
 	c->op[out].n_in = 2;
 	c->op[out].axis = axis_of(n, c->op[n->in[0]].rank);
-	return f_class(c->op[n->in[1]].dtype) == PM_I64 && f_numel(&c->op[n->in[0]]) > 0;
+	if (kind == OP_GATHER && c->op[n->in[1]].kind != OP_NUM)
+		c->op[out].par = f_steps_of(c, &c->op[n->in[1]], c->op[n->in[0]].dim[c->op[out].axis]);
+	return !*c->fail && f_class(c->op[n->in[1]].dtype) == PM_I64 && f_numel(&c->op[n->in[0]]) > 0;
 }
 
 static int load_trilu(Graph *c, const Node *n, int out)

@@ -23,29 +23,26 @@ static int is_elements(const Op *x, const Op *i, const Op *u, int axis)
 	return 1;
 }
 
-/* Whether places are known and equally far apart, then they are in par; 0 when there is no room. */
-static int load_steps(Graph *c, Op *o)
+int64_t *f_steps_of(Graph *c, const Op *i, int64_t extent)
 {
 	enum { MOST = 4096 };
-	const Op *i = &c->op[o->in[1]];
-	int64_t n = f_numel(i), extent = o->dim[o->axis], *at, k, step;
+	int64_t n = f_numel(i), *at, k, step;
 
-	if (!(o->mode & SCATTER_TUPLES) || !pm_is_const(i->val) || n > MOST)
-		return 1;
+	if (!pm_is_const(i->val) || n < 1 || n > MOST)
+		return NULL;
 	at = f_alloc(c, (uint32_t)((n > STEPS_N ? n : STEPS_N) * (int64_t)sizeof *at));
 	if (!at || pm_ints(i->val, at, (uint32_t)n) != n)
-		return !*c->fail;
+		return NULL;
 	for (k = 0; k < n; k++)
 		at[k] += at[k] < 0 ? extent : 0;
 	step = n > 1 ? at[1] - at[0] : 1;
 	for (k = 1; k < n && at[k] - at[k - 1] == step; k++)
 		;
 	if (k < n || step < 1 || at[0] < 0 || at[n - 1] >= extent)
-		return 1;
+		return NULL;
 	at[STEPS_STEP] = step;
 	at[STEPS_COUNT] = n;
-	o->par = at;
-	return 1;
+	return at;
 }
 
 int f_load_scatter(Graph *c, Node *n, const char *name, int out)
@@ -69,5 +66,7 @@ int f_load_scatter(Graph *c, Node *n, const char *name, int out)
 	o->axis += o->axis < 0 ? o->rank : 0;
 	if (f_class(i->dtype) != PM_I64 || !(tuples ? is_tuples(x, i, u) : is_elements(x, i, u, o->axis)))
 		return 0;
-	return adds || load_steps(c, o);
+	if (!adds && tuples)
+		o->par = f_steps_of(c, i, o->dim[o->axis]);
+	return !*c->fail;
 }

@@ -28,9 +28,12 @@ typedef struct Section {
 	int max_serial, keep;
 	int hold;  /* what its loops load stays in registers up to the last, two blocks in those of one
 		      multiprocessor */
+	int stage; /* results whose elements lie apart along a row, and side by side in neighbouring rows, are
+		      stored through shared memory */
 	int split; /* blocks that share a row, or a set of columns; 0: one */
 	/* measured while it is written */
 	double bytes, spread, work; /* bytes read and written; of them out of order; operations */
+	double apart;               /* bytes of sectors that are written for a part of them */
 	double across, along;       /* bytes that lie side by side in neighbouring rows, and along a row */
 	double serial;              /* turns of loops of one thread */
 	double looks;               /* and of those that look through the indices of a scatter */

@@ -306,6 +306,62 @@ static void gather_rows(Ctx *c, Section *s)
 	decide_to_keep(c, s);
 }
 
+/* Bytes of shared memory that staged results take, as codegen has them. */
+static int64_t staged_bytes(const Ctx *c, const Section *s)
+{
+	int64_t sum = 0;
+	int i;
+
+	for (i = 0; i < s->n_out; i++) {
+		int size = (int)pm_dtype_bytes(c->g->op[c->arg_out[s->out[i]]].dtype);
+
+		sum += s->extent * (s->per_block * size + 4);
+	}
+	return sum;
+}
+
+/* Rows of g threads each, their results staged; 0 when that cannot be. */
+static int stage_by(Ctx *c, Section *s, int64_t g)
+{
+	enum { THREADS = 256, SHARED_BYTES = 32 << 10 };
+	int vec = widest(c, s);
+
+	s->stage = 1;
+	s->group = (int)g;
+	s->per_block = (int)(THREADS / g);
+	s->block = THREADS;
+	while (vec > 1 && (s->extent % vec || s->extent / vec < g))
+		vec /= 2;
+	while (!try_vec(c, s, vec) && vec > 1)
+		vec /= 2;
+	if (c->fail || staged_bytes(c, s) > SHARED_BYTES / c->n_sections)
+		return 0;
+	decide_to_keep(c, s);
+	return !c->fail && fits(s, g);
+}
+
+/* What lies across memory is written a sector for each element: through shared memory, several rows of a
+ * block fill sectors together. Fewer threads for each row make it more rows. */
+static void stage_rows(Ctx *c, Section *s)
+{
+	enum { MOST = 32, LEAST = 8 };
+	Section best = *s;
+	double time = f_section_time(s);
+	int64_t g;
+
+	if (s->column || s->hold || s->wide || c->other || s->apart <= 0)
+		return;
+	for (g = MOST; g >= LEAST && !c->fail; g /= 2)
+		if (stage_by(c, s, g) && f_section_time(s) < time) {
+			best = *s;
+			time = f_section_time(s);
+		}
+	c->fail = NULL;
+	*s = best;
+	try_vec(c, s, s->vec);
+	decide_to_keep(c, s);
+}
+
 void f_schedule(Ctx *c, Section *s)
 {
 	if (s->dot) {
@@ -317,7 +373,7 @@ void f_schedule(Ctx *c, Section *s)
 		return;
 	}
 	s->group = s->per_block = 1;
-	s->hold = 0;
+	s->hold = s->stage = 0;
 	if (!try_vec(c, s, 1))
 		return;
 	if (s->across > s->along && s->rows > 1)
@@ -326,7 +382,11 @@ void f_schedule(Ctx *c, Section *s)
 		along(c, s);
 	decide_to_keep(c, s);
 	gather_rows(c, s);
-	f_split(c, s);
+	stage_rows(c, s);
+	if (s->stage)
+		s->split = 0;
+	else
+		f_split(c, s);
 	if (s->split)
 		decide_to_keep(c, s);
 	s->blocks = (f_groups(s) + s->per_block - 1) / s->per_block * (s->split ? s->split : 1);

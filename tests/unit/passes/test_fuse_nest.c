@@ -132,7 +132,7 @@ static size_t nests_of(const char *name, char *nest[MOST])
 
 static void same_cost(Cost a, Cost b)
 {
-	assert_true(a.bytes == b.bytes && a.spread == b.spread && a.work == b.work);
+	assert_true(a.bytes == b.bytes && a.spread == b.spread && a.apart == b.apart && a.work == b.work);
 	assert_true(a.across == b.across && a.along == b.along);
 	assert_true(a.serial == b.serial && a.looks == b.looks);
 	assert_true(a.fast_m == b.fast_m && a.fast_n == b.fast_n);
@@ -274,6 +274,49 @@ static void transposed_costs_more_than_contiguous(void **state)
 	give_back(state);
 }
 
+/* A section of 4096 rows of 64 elements, `per_block` rows of 256 / per_block threads in a block, that ends
+ * with `store`. */
+static Cost cost_of_rows(int per_block, const char *store)
+{
+	PmStr text = PM_STR_INIT;
+	Cost k;
+
+	pm_str_addf(
+		&text,
+		"nest rows 4096 vec 1 wide 0 group %d per_block %d block 256 column 0 keep 0 hold 0 split 0 "
+		"elements 0\noperand p0 float16 262144\nresult q0 float16 262144\natom r below 4096 "
+		"row\natom m0 "
+		"below 64 chunk\natom d below 64 chunk\nlane 0\nrow r\nloop 0 extent 64 by m0\nrows {\n  "
+		"rows 0 {\n    "
+		"load v0:float from p0[64 * r + m0] as float16\n    %s}\n",
+		256 / per_block, per_block, store);
+	k = nest_cost(parsed(text.s), &target);
+	pm_str_release(&text);
+	return k;
+}
+
+/* A store writes a sector for each element that has no neighbour; through shared memory the rows of a block
+ * fill sectors together. */
+static void what_lies_apart_costs_sectors(void **state)
+{
+	static const char stage[] =
+		"stage q0 at m0 of 64 by v0 as float16\n  }\n  drain q0[r + 4096 * d] elements 64 as "
+		"float16 wait\n",
+			  turned[] = "store q0[4096 * m0 + r] by v0 as float16\n  }\n";
+	const Cost order = cost_of_rows(8, "store q0[64 * r + m0] by v0 as float16\n  }\n");
+	const Cost apart = cost_of_rows(8, turned), near = cost_of_rows(32, turned);
+	const Cost eight = cost_of_rows(8, stage), sixteen = cost_of_rows(16, stage);
+
+	(void)state;
+	assert_true(order.apart == 0 && apart.bytes == order.bytes);
+	assert_true(apart.apart == 15.0 * 2 * 262144); /* 2 of 32 bytes */
+	assert_true(near.apart == 3.0 * 2 * 262144);   /* four rows of a warp beside each other */
+	assert_true(eight.apart == 1.0 * 2 * 262144 && sixteen.apart == 0);
+	assert_true(sixteen.bytes == order.bytes && sixteen.work > order.work &&
+		    sixteen.syncs == order.syncs + 1);
+	give_back(state);
+}
+
 static void work_and_turns_add_up(void **state)
 {
 	static const char cheap[] = "  ew v1:float is \"a + a\" of v0 _ _ in float as float\n",
@@ -321,6 +364,7 @@ int main(void)
 		cmocka_unit_test_teardown(other_texts_are_refused, give_back),
 		cmocka_unit_test_teardown(more_bytes_never_cost_less, give_back),
 		cmocka_unit_test_teardown(transposed_costs_more_than_contiguous, give_back),
+		cmocka_unit_test_teardown(what_lies_apart_costs_sectors, give_back),
 		cmocka_unit_test_teardown(work_and_turns_add_up, give_back),
 		cmocka_unit_test_teardown(an_arm_costs_its_part, give_back),
 	};

@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# fuse_turned.sh - results of passes/fuse that lie across their rows: stored through shared memory, at sizes that fill no block, in
+# several types, beside results that do not; and gathers whose indices are known to be equally far apart.
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
+
+fuse=$build/passes/fuse.so
+
+# right NAME GRAPH: the graph's one kernel gives what the reference does.
+right()
+{
+	printf '%s\n' "$2" >"$tmp/$1.gpt"
+	pm eval "$tmp/$1.gpt" --pass "$fuse" --json
+	exits 0 "$1"
+	says '"verdict": "OK"' "$1 is right"
+	pm explain "$tmp/$1.gpt" --pass "$fuse"
+}
+staged()
+{
+	[ "$(grep -c '^  drain q' "$tmp/out")" -eq "$1" ] && [ "$(grep -c 'stage q' "$tmp/out")" -eq "$1" ]
+	tap "of its results $1 go through shared memory"
+}
+
+right half 'half (float16[7,409,104] x) => (float16[7,104,409] y)
+{
+   s = Softmax <axis = 2> (x)
+   y = Transpose <perm = [0, 2, 1]> (s)
+}'
+staged 1
+right norm 'norm (float[5,331,64] x, float[64] w, float[64] c) => (float[5,64,331] y)
+{
+   s = LayerNormalization <axis = 2, epsilon = 0.00001> (x, w, c)
+   y = Transpose <perm = [0, 2, 1]> (s)
+}'
+staged 1
+right both 'both (bfloat16[5,1,401,64] x) => (bfloat16[5,1,401,64] s, bfloat16[5,64,401,1] y, bool[5,64,401,1] z)
+<bfloat16 k = {0.0625}>
+{
+   s = Softmax <axis = 3> (x)
+   y = Transpose <perm = [0, 3, 2, 1]> (s)
+   z = Greater (y, k)
+}'
+staged 2
+right sums 'sums (float[2,641,72] x, float[72] w) => (float[2,72,641] y, float[2,641] m)
+<float k = {0.000001}>
+{
+   m = ReduceMax <axes = [2], keepdims = 0> (x)
+   q = Mul (x, x)
+   a = ReduceMean <axes = [2], keepdims = 1> (q)
+   e = Add (a, k)
+   r = Sqrt (e)
+   n = Div (x, r)
+   t = Mul (n, w)
+   y = Transpose <perm = [0, 2, 1]> (t)
+}'
+staged 1
+right line 'line (float[1,1,97] x) => (float[97,1,1] y)
+{
+   s = Softmax <axis = 2> (x)
+   y = Transpose <perm = [2, 1, 0]> (s)
+}'
+staged 0
+
+right places 'places (float[50,32] t, float[1,12,32] x) => (float[1,12,32] y, float[2,3,32] z)
+<int64[12] i = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, int64[2,3] j = {-46, 9, 14, 19, 24, 29}>
+{
+   g = Gather <axis = 0> (t, i)
+   y = Add (x, g)
+   h = Gather <axis = 0> (t, j)
+   z = Relu (h)
+}'
+grep -q '^cluster .*Gather' "$tmp/out" && ! grep -q ' pick ' "$tmp/out"
+tap "their indices are computed, not read"
+right uneven 'uneven (float[50,32] t, float[1,4,32] x) => (float[1,4,32] y)
+<int64[4] i = {0, 1, 3, 4}>
+{
+   g = Gather <axis = 0> (t, i)
+   y = Add (x, g)
+}'
+grep -q ' pick ' "$tmp/out"
+tap "others are read"
+right backwards 'backwards (float[50,32] t, float[1,3,32] x) => (float[1,3,32] y)
+<int64[3] i = {5, 3, 1}>
+{
+   g = Gather <axis = 0> (t, i)
+   y = Add (x, g)
+}'
+tap_done

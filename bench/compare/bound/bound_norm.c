@@ -328,12 +328,13 @@ static PmStatus spread(const PmBoundCall *c, size_t k, const double *v, double *
 /* One group: y = (x - mean) / sqrt(var + eps) * g + b. Errors: of the difference f + mean f + u (|x| +
  * mean |x|), of the variance (in one pass or two) 2 mean(|d| ...) + u (1 + sqrt(K)/4) mean x^2. What
  * the arithmetic adds goes to e, linearly; what the operands' errors do goes to the part: the root of squares
- * of what is not in common. */
+ * of what is not in common. Where numbers are denormal, the mean and the difference are off by half the
+ * `least` number, and so is what the scale multiplies. */
 static void group(const double *x, const double *f, const double *shared, const double *g, double *e,
-		  PmBoundPart *part, int64_t n, double eps, int centred, double u)
+		  PmBoundPart *part, int64_t n, double eps, int centred, const PmFloatType *t)
 {
 	double mean = 0, size = 0, alone = 0, common = 0, var = 0, squares = 0, s_var = 0, v_alone = 0,
-	       v_common = 0, inv, count = (double)n;
+	       v_common = 0, inv, count = (double)n, u = t->roundoff, least = t->subnormal;
 
 	for (int64_t i = 0; i < n; i++) {
 		double s = at(shared, i);
@@ -360,7 +361,10 @@ static void group(const double *x, const double *f, const double *shared, const 
 		double d = fabs(x[i] - mean), w = fabs(g[i]) * inv, of_var = d / (2 * (var + eps)), line;
 
 		/* One number is its mean: nothing is left of it. */
-		e[i] = n == 1 && centred ? 0 : w * (u * (fabs(x[i]) + size) + s_var * of_var + 2 * u * d);
+		e[i] = n == 1 && centred ? 0
+					 : w * (u * (fabs(x[i]) + size) + centred * least + s_var * of_var +
+						2 * u * d) +
+						   fabs(g[i]) * least / 2;
 		if (!f)
 			continue;
 		line = alone + common + (sqrt(v_alone) + v_common) * of_var;
@@ -436,7 +440,7 @@ static void group_some(void *arg, int64_t from, int64_t to)
 		PmBoundPart one = { .all = g->p->all + i, .shared = g->p->shared + i };
 
 		group(g->x->f + i, g->f ? g->f + i : NULL, g->shared ? g->shared + i : NULL, g->scale + i,
-		      g->e + i, &one, g->n, g->eps, g->centred, pm__bound_u(g->x->type.dtype));
+		      g->e + i, &one, g->n, g->eps, g->centred, pm__bound_sums(g->x->type.dtype));
 	}
 }
 

@@ -308,6 +308,29 @@ static void layer_norm(void **state)
 	teardown(&c);
 }
 
+/* Of denormal numbers a mean of three is rounded to a multiple of the least one, which the quotient by the
+ * root of epsilon magnifies. */
+static void layer_norm_of_denormals(void **state)
+{
+	Case c;
+
+	(void)state;
+	setup(&c, "g (float[1000,3] x, float[3] s, float[3] b) => (float[1000,3] y) "
+		  "{ y = LayerNormalization<axis = 1, epsilon = 1e-5>(x, s, b) }");
+	for (int64_t i = 0; i < 3; i++)
+		pm_tensor_set(&c.in[1], i, 1 + 0.25 * (double)i);
+	for (double size = 1e-36; size > 1e-45; size /= 10) {
+		normal(&c.in[0], 7, size);
+		layer_norm_of(c.got.data, c.in[0].data, c.in[1].data, c.in[2].data, 1000, 3, 0, 1e-5f);
+		within(&c, PM_TIER_STRICT, 1, "two passes");
+		if (size < 1e-41)
+			continue;
+		layer_norm_of(c.got.data, c.in[0].data, c.in[1].data, c.in[2].data, 1000, 3, 0, 1.1e-5f);
+		within(&c, PM_TIER_STRICT, 0, "another epsilon");
+	}
+	teardown(&c);
+}
+
 /* One rounding may be off by half a unit in the last place and no more; no rounding, by nothing. */
 static void exact_operators(void **state)
 {
@@ -730,6 +753,7 @@ int main(void)
 		cmocka_unit_test(softmax),
 		cmocka_unit_test(softmax_of_rounded_scores),
 		cmocka_unit_test(layer_norm),
+		cmocka_unit_test(layer_norm_of_denormals),
 		cmocka_unit_test(exact_operators),
 		cmocka_unit_test(order_is_free),
 		cmocka_unit_test(means_of_windows),

@@ -130,6 +130,8 @@ static void load_operands(Ctx *c)
 	c->fail = NULL;
 }
 
+static const char between[] = "something outside would stand between it and the others";
+
 /* Microseconds of the set as one kernel; -1 and *why when it cannot be one. */
 static double time_of_set(Grow *g, const char **why)
 {
@@ -149,7 +151,7 @@ static double time_of_set(Grow *g, const char **why)
 	}
 	f_results(c);
 	if (!convex(c, &g->walk))
-		k.why = "something outside would stand between it and the others";
+		k.why = between;
 	else if (f_plan(c))
 		k.time = f_kernel_time(c);
 	else
@@ -193,6 +195,8 @@ static void try_node(Grow *g, PmVal v)
 		}
 	}
 	n->in_set = 0;
+	/* What stands between joins one by one; nothing was planned for that answer. */
+	n->tried -= then < 0 && why == between;
 	g->why[at] = why;
 	g->slower[at] = -gain;
 }

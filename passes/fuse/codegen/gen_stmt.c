@@ -553,13 +553,11 @@ static void store(const Gen *g, const Stmt *s)
 		store_vector(g, s, "u", s->arg);
 }
 
-/* Rows of a block, and elements of shared memory from one place of them to the next: neighbours of a row are
- * in different banks. */
-static int64_t pitch(const Gen *g, const Stmt *s)
+/* Elements of shared memory from one place of the block's rows to the next: neighbours of a row are in
+ * different banks. */
+static int64_t pitch(const Gen *g)
 {
-	int size = (int)pm_dtype_bytes(s->dtype);
-
-	return g->n->shape.per_block + (size < 4 ? 4 / size : 1);
+	return g->n->shape.per_block + 1;
 }
 
 /* "stage_of<__half, 7200, 0>()[": the place of an element. */
@@ -567,7 +565,7 @@ static void staged(const Gen *g, const Stmt *s)
 {
 	g_add(g, "stage_of<");
 	g_add(g, f_ctype(s->dtype));
-	g_num(g, ", ", s->n * pitch(g, s));
+	g_num(g, ", ", s->n * pitch(g));
 	g_num(g, ", ", s->arg);
 	g_add(g, ">()[");
 }
@@ -580,7 +578,7 @@ static void stage(const Gen *g, const Stmt *s)
 	staged(g, s);
 	g_add(g, "(");
 	g_ix(g, s->at);
-	g_num(g, ") * ", pitch(g, s));
+	g_num(g, ") * ", pitch(g));
 	g_num(g, " + threadIdx.x / ", g->n->shape.group);
 	g_add(g, ints ? "] = (" : "] = st<");
 	g_add(g, f_ctype(s->dtype));
@@ -589,25 +587,27 @@ static void stage(const Gen *g, const Stmt *s)
 	g_add(g, s->dtype == PM_BOOL ? " != 0);\n" : ");\n");
 }
 
+/* A block has as many threads for each of its rows, so that a thread stores of one row alone. */
 static void drain(const Gen *g, const Stmt *s)
 {
 	const Shape *x = &g->n->shape;
 
 	g_add(g, s->flag ? "__syncthreads();\n" : "");
-	g_num(g, "for (int t = threadIdx.x; t < ", s->n * x->per_block);
-	g_num(g, "; t += ", x->block);
-	g_num(g, ") {\nconst int d = t / ", x->per_block);
-	g_num(g, ", r = row_block * ", x->per_block);
-	g_num(g, " + t % ", x->per_block);
-	g_num(g, ";\nif (r < ", x->rows);
-	g_num(g, ") q", s->arg);
+	g_num(g, "for (int r = row_block * ", x->per_block);
+	g_num(g, " + threadIdx.x % ", x->per_block);
+	g_num(g, ", d = r < ", x->rows);
+	g_num(g, " ? threadIdx.x / ", x->per_block);
+	g_num(g, " : ", s->n);
+	g_num(g, "; d < ", s->n);
+	g_num(g, "; d += ", x->group);
+	g_num(g, ")\nq", s->arg);
 	g_add(g, "[");
 	g_ix(g, s->at);
 	g_add(g, "] = ");
 	staged(g, s);
-	g_num(g, "d * ", pitch(g, s));
-	g_num(g, " + t % ", x->per_block);
-	g_add(g, "];\n}\n");
+	g_num(g, "d * ", pitch(g));
+	g_num(g, " + threadIdx.x % ", x->per_block);
+	g_add(g, "];\n");
 }
 
 /* "float c7[4][8];": the values of all turns of a loop. */

@@ -315,7 +315,7 @@ static int64_t staged_bytes(const Ctx *c, const Section *s)
 	for (i = 0; i < s->n_out; i++) {
 		int size = (int)pm_dtype_bytes(c->g->op[c->arg_out[s->out[i]]].dtype);
 
-		sum += s->extent * (s->per_block * size + 4);
+		sum += s->extent * (s->per_block + 1) * size;
 	}
 	return sum;
 }

@@ -334,7 +334,8 @@ $(TEST_AR): $(TEST_LIB)
 	$(call Q,AR)ar rcs $@ $^
 
 # Nests are tested apart from the pass.
-$(BUILD)/tests/unit/passes/test_fuse_nest: $(call obj,$(addprefix passes/fuse/,index/ix.c loop/nest.c loop/print.c loop/parse.c cost/walk.c codegen/gen_value.c codegen/gen_stmt.c))
+NEST_OBJ := $(call obj,$(addprefix passes/fuse/,index/ix.c loop/nest.c loop/print.c loop/parse.c cost/walk.c codegen/gen_value.c codegen/gen_stmt.c))
+$(BUILD)/tests/unit/passes/test_fuse_nest: $(NEST_OBJ)
 
 $(TESTS) $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_AR) $(LIB) $(RT)
 	@mkdir -p $(@D)
@@ -524,5 +525,5 @@ help: ## this list
 	@echo "DEV=1 turns warnings into errors; SAN=... builds with sanitizers; HOSTILE=1 makes memory move and"
 	@echo "freed bytes change; CUDA=0 ignores CUDA headers. Use another BUILD folder for each combination."
 
--include $(patsubst %.o,%.d,$(RT_OBJ) $(ORT_OBJ) $(patsubst %,$(BUILD)/obj-rt/tests/%.o,machine/emu_cuda machine/emu_lt machine/emu_dnn ort/ort_probe) $(LIB_OBJ) $(CLI_OBJ) $(TEST_LIB) $(GEN_OBJ) $(call obj,$(TEST_SRC) $(TIME_SRC) $(FUZZ_SRC) $(BENCH_SRC)) \
+-include $(patsubst %.o,%.d,$(RT_OBJ) $(ORT_OBJ) $(patsubst %,$(BUILD)/obj-rt/tests/%.o,machine/emu_cuda machine/emu_lt machine/emu_dnn ort/ort_probe) $(LIB_OBJ) $(CLI_OBJ) $(TEST_LIB) $(NEST_OBJ) $(GEN_OBJ) $(call obj,$(TEST_SRC) $(TIME_SRC) $(FUZZ_SRC) $(BENCH_SRC)) \
 	$(BUILD)/obj/tests/fuzz/replay_main.o) $(call pass_dep,$(PASSES) $(TEST_SO))

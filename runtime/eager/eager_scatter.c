@@ -5,50 +5,64 @@
 #include "kernels/scatter_elements.cu.h"
 #include "kernels/scatter_last.cu.h"
 #include "kernels/scatter_nd.cu.h"
+#include "kernels/scatter_sort.cu.h"
 #include "kernels/scatter_tile.cu.h"
 #include "runtime/ref/ref.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t up(int64_t a, int64_t b)
 {
-	return a < b ? a : b;
+	return (a + b - 1) / b;
 }
 
-/* An operand at a place; at most `most` of its elements are read. */
-static void operand(KGen *k, const char *name, PmValue v, const Loc *l, int64_t most)
+static int64_t pow2_to(int64_t n, int64_t most)
+{
+	int64_t p = 1;
+
+	while (p < n && p < most)
+		p *= 2;
+	return p;
+}
+
+/* An operand at a place. */
+static void operand(KGen *k, const char *name, PmValue v, const Loc *l)
 {
 	const PmType *t = pm__type(k->p, v);
 
-	pm__kg_in(k, name, l, t->dtype, least(most, pm__distinct(t, l)));
+	pm__kg_in(k, name, l, t->dtype, pm__distinct(t, l));
 }
 
-static PmStatus launch(KGen *k, const char *text, int64_t threads, PmErr *err)
+static PmStatus launch(KGen *k, const char *text, int64_t threads, int64_t flops, PmErr *err)
 {
-	const PmPlan *p = k->p;
-	PmNode n = k->node;
 	char label[96];
 
-	snprintf(label, sizeof label, "eager %s %s", pm_node_op_name(p->g, n), pm_dtype_name(k->dtype));
-	return pm__kg_launch(k, label, text, threads, pm_op_flops(p->g, n), err);
+	snprintf(label, sizeof label, "eager %s %s", pm_node_op_name(k->p->g, k->node),
+		 pm_dtype_name(k->dtype));
+	return pm__kg_launch(k, label, text, threads, flops, err);
+}
+
+static int joins(const PmPlan *p, PmNode n)
+{
+	return strcmp(pm_node_s(p->g, n, "reduction", "none"), "none") != 0;
 }
 
 /* Begins a launch with the way that updates are joined with what is there, if there is one. */
 static void begin_join(KGen *k, PmPlan *p, PmNode n)
 {
-	static const char *const joins[][2] = { { "add", "((a) + (v))" },
-						{ "mul", "((a) * (v))" },
-						{ "max", "((v) > (a) || (v) != (v) ? (v) : (a))" },
-						{ "min", "((v) < (a) || (v) != (v) ? (v) : (a))" } };
+	static const char *const how[][2] = { { "add", "((a) + (v))" },
+					      { "mul", "((a) * (v))" },
+					      { "max", "((v) > (a) || (v) != (v) ? (v) : (a))" },
+					      { "min", "((v) < (a) || (v) != (v) ? (v) : (a))" } };
 	const PmType *t = pm__type(p, pm_node_in(p->g, n, 0));
 	const char *mode = pm_node_s(p->g, n, "reduction", "none");
 
 	pm__kg_init(k, p, n, t->dtype);
 	pm_str_addf(&k->head, "typedef %s A;\n", pm__acc_type(t->dtype));
-	for (size_t i = 0; i < sizeof joins / sizeof *joins; i++)
-		if (!strcmp(mode, joins[i][0]))
-			pm__kg_define(k, "JOIN(a, v)", "%s", joins[i][1]);
+	for (size_t i = 0; i < sizeof how / sizeof *how; i++)
+		if (!strcmp(mode, how[i][0]))
+			pm__kg_define(k, "JOIN(a, v)", "%s", how[i][1]);
 }
 
 /* Starts a launch that changes a copy of operand 0, which becomes the result. */
@@ -56,13 +70,13 @@ static PmStatus begin_scatter(KGen *k, PmPlan *p, PmNode n, PmErr *err)
 {
 	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0);
 	const PmType *t = pm__type(p, x);
+	int64_t numel = pm__numel(p, y), updates = pm__numel(p, pm_node_in(p->g, n, 2));
 	PmStatus st = pm__copy(p, n, t, pm__loc(p, x), pm__loc(p, y), err);
 
 	if (st)
 		return st;
 	begin_join(k, p, n);
-	pm__kg_out(k, "y", pm__loc(p, y), t->dtype,
-		   least(pm__numel(p, y), pm__numel(p, pm_node_in(p->g, n, 2))));
+	pm__kg_out(k, "y", pm__loc(p, y), t->dtype, numel < updates ? numel : updates);
 	return PM_OK;
 }
 
@@ -71,11 +85,14 @@ static PmStatus begin_scatter(KGen *k, PmPlan *p, PmNode n, PmErr *err)
 
 /* A scatter along one axis: lines, all other dimensions, and along each of them updates that say where on the
  * axis they go. Of x, indices, updates and y the strides of the lines' dimensions, and the steps along the
- * axis. */
+ * axis. A place is named by one index, or by a tuple of them. */
 typedef struct Lines {
 	int64_t dim[PM_MAX_RANK], stride[4][PM_MAX_RANK], step[4], n;
 	int64_t len, axis_dim; /* updates of a line, places of the axis */
 	int rank;
+	int tuple;                   /* indices that name a place, side by side */
+	int64_t extent[PM_MAX_RANK]; /* that each of them is below */
+	int apart;                   /* without tiles each update has a thread, and not each line */
 	Loc idx, u;
 } Lines;
 
@@ -90,30 +107,47 @@ static void add_line(Lines *l, int64_t dim, int64_t x, int64_t idx, int64_t u, i
 	l->rank++;
 }
 
-/* What both kernels are told: the operands idx and u, lines, and the axis. */
-static void put_lines(KGen *k, PmNode n, const Lines *l)
+/* What all kernels that see lines are told. `where`: of whatever says where updates go, the strides of the
+ * lines' dimensions. */
+static void put_lines(KGen *k, PmNode n, const Lines *l, const int64_t *where)
 {
-	static const char *const steps[4] = { "xs", "is", "us", "ys" };
-	const int64_t *strides[4] = { l->stride[0], l->stride[1], l->stride[2], l->stride[3] };
+	const int64_t *strides[4] = { l->stride[0], where, l->stride[2], l->stride[3] };
 
-	operand(k, "idx", pm_node_in(k->p->g, n, 1), &l->idx, INT64_MAX);
-	operand(k, "u", pm_node_in(k->p->g, n, 2), &l->u, INT64_MAX);
+	operand(k, "u", pm_node_in(k->p->g, n, 2), &l->u);
 	pm__kg_space(k, "o", l->dim, l->rank, strides, 4);
 	pm__kg_int(k, "len", l->len);
 	pm__kg_int(k, "axis_dim", l->axis_dim);
-	for (int i = 0; i < 4; i++)
-		pm__kg_int(k, steps[i], l->step[i]);
+	pm__kg_int(k, "xs", l->step[0]);
+	pm__kg_int(k, "us", l->step[2]);
+	pm__kg_int(k, "ys", l->step[3]);
 }
 
-/* Tiles of the result each look through all updates of their lines: for results that are not so large that
- * copying them and then walking along the updates is less to read. */
-static int is_tiled(const PmPlan *p, PmNode n)
+static void put_indices(KGen *k, PmNode n, const Lines *l)
 {
-	enum { MOST = 4 << 20 };
-	int64_t updates = pm__numel(p, pm_node_in(p->g, n, 1));
-
-	return updates > 0 && updates <= INT32_MAX && pm__numel(p, pm_node_out(p->g, n, 0)) <= MOST;
+	operand(k, "idx", pm_node_in(k->p->g, n, 1), &l->idx);
+	pm__kg_int(k, "is", l->step[1]);
 }
+
+/* --- tiles of the result ---------------------------------------------------------------------------------
+ */
+
+/* Most lines of a tile, ranges of places, and the bytes of an update that is in its range. */
+enum { COLUMNS = 32, RANGES = 1024, SORTED_BYTES = 8 };
+
+/* The result in tiles of `rows` places of the axis and `columns` lines, a block each. It looks through all
+ * updates of its lines, or, where they are sorted, through those of its range of places. */
+typedef struct Tiles {
+	int columns, rows;
+	int looked; /* lines of indices that a tile looks through: each of its own, or one for all */
+	int64_t along, across; /* tiles along the axis, and beside each other */
+	int is_sorted;
+	int ranges, shift;           /* of 2^shift places */
+	int64_t list;                /* updates of a line for one range, in the mean */
+	int64_t lines;               /* of indices, those of the same indices counted once */
+	int64_t stride[PM_MAX_RANK]; /* of their numbers, over the lines' dimensions */
+	Loc first, order;
+	int64_t first_bytes, order_bytes;
+} Tiles;
 
 /* Places of the axis in a tile of so many lines: as many as leave three of four multiprocessors a block, 1 to
  * 8 for each thread. */
@@ -121,77 +155,210 @@ static int tile_rows(const PmTarget *t, int64_t axis_dim, int64_t across, int co
 {
 	int rows = 8 * PM__BLOCK / columns, least = PM__BLOCK / columns;
 
-	while (rows > least && (axis_dim + rows - 1) / rows * across <= t->sm_count * 3 / 4)
+	while (rows > least && up(axis_dim, rows) * across <= t->sm_count * 3 / 4)
 		rows /= 2;
 	return rows;
 }
 
-enum { COLUMNS = 32 }; /* most lines of a tile */
+static Tiles cut(const PmPlan *p, PmNode n, const Lines *l)
+{
+	int columns = joins(p, n) ? COLUMNS : (int)pow2_to(l->n, COLUMNS);
+	Tiles g = { .columns = columns, .across = up(l->n, columns), .lines = 1 };
 
-/* A launch of tiles of so many lines; y is placed, and has the lines of l. */
-static PmStatus launch_tiles(KGen *k, PmNode n, const Lines *l, int columns, const char *text, PmErr *err)
+	for (int d = l->rank - 1; d >= 0; d--)
+		if (l->stride[1][d] && l->dim[d] > 1) {
+			g.stride[d] = g.lines;
+			g.lines *= l->dim[d];
+		}
+	g.looked = joins(p, n) || g.lines > 1 ? columns : 1;
+	g.rows = tile_rows(p->target, l->axis_dim, g.across, columns);
+	g.along = up(l->axis_dim, g.rows);
+	while (1 << g.shift < g.rows || up(l->axis_dim, (int64_t)1 << g.shift) > RANGES)
+		g.shift++;
+	g.ranges = (int)pow2_to(up(l->axis_dim, (int64_t)1 << g.shift), RANGES);
+	g.list = up(l->len, up(l->axis_dim, (int64_t)1 << g.shift));
+	return g;
+}
+
+/* Which way takes less. Every tile reads the indices of its lines and, where it joins them, the updates: as
+ * often as there are tiles along the axis. Sorted, an update is read for its range, for one launch more.
+ * Counted are the bytes that the busiest multiprocessor reads, at its share of the L2 cache's rate. Places of
+ * x and y and the launch that makes them are the same in both ways, and left out. */
+
+static double seconds(const PmTarget *t, int64_t bytes)
+{
+	return (double)bytes * t->sm_count / t->l2_bytes_per_second;
+}
+
+static int64_t bytes_of(const PmPlan *p, PmNode n, size_t operand)
+{
+	return (int64_t)pm_dtype_size(pm__type(p, pm_node_in(p->g, n, operand))->dtype);
+}
+
+/* Tiles that one multiprocessor makes. */
+static int64_t tiles_each(const PmPlan *p, const Tiles *g)
+{
+	return up(g->along * g->across, p->target->sm_count);
+}
+
+/* That tiles read for a line with so many updates, of which one is so many bytes of index. Tiles that join
+ * reach a third of the rate, as measured on an H200: a multiprocessor has one or two at a time. */
+static int64_t read_by_tiles(const PmPlan *p, PmNode n, const Tiles *g, int64_t updates, int64_t index)
+{
+	enum { BEHIND = 3 };
+	int64_t bytes = joins(p, n) ? BEHIND * (index + bytes_of(p, n, 2)) : index;
+
+	return tiles_each(p, g) * g->looked * updates * bytes;
+}
+
+static double looking(const PmPlan *p, PmNode n, const Lines *l, const Tiles *g)
+{
+	return seconds(p->target, read_by_tiles(p, n, g, l->len, bytes_of(p, n, 1)));
+}
+
+/* Indices are read twice. A block that sorts waits for memory and its threads as often as a small launch
+ * does. */
+static double sorting(const PmPlan *p, PmNode n, const Lines *l, const Tiles *g)
+{
+	enum { TOGETHER = 8 }; /* blocks on a multiprocessor */
+	const PmTarget *t = p->target;
+	int64_t each = up(g->lines, t->sm_count), waits = up(g->lines, (int64_t)t->sm_count * TOGETHER);
+	int64_t sort = each * l->len * (2 * l->tuple * bytes_of(p, n, 1) + SORTED_BYTES);
+
+	return t->launch_seconds * (double)(1 + waits) +
+	       seconds(t, sort + read_by_tiles(p, n, g, g->list, SORTED_BYTES));
+}
+
+/* Without tiles: a thread waits for memory at each update that it has. */
+static double walking(const PmPlan *p, const Lines *l)
+{
+	enum { WAITS = 8 }; /* 0.3 us each: as many as take as long as a launch */
+	int64_t most = (int64_t)p->target->sm_count * p->target->sm_threads;
+	int64_t waits = l->apart ? up(l->n * l->len, most) : up(l->n, most) * l->len;
+
+	return (double)waits * p->target->launch_seconds / WAITS;
+}
+
+/* Whether the result is made by tiles, then *g says how. Else it is a copy, which is then changed: large
+ * results with few updates, and places named by tuples, which tiles find only where they are sorted. */
+static int is_tiled(const PmPlan *p, PmNode n, const Lines *l, Tiles *g)
+{
+	enum { MOST = 4 << 20 };
+	int can_look = l->tuple == 1 && pm__numel(p, pm_node_out(p->g, n, 0)) <= MOST;
+
+	if (!l->len || !l->n || pm__numel(p, pm_node_in(p->g, n, 1)) > INT32_MAX ||
+	    l->axis_dim > INT32_MAX / 2)
+		return 0;
+	*g = cut(p, n, l);
+	g->is_sorted = sorting(p, n, l, g) < (can_look ? looking(p, n, l, g) : walking(p, l));
+	return can_look || g->is_sorted;
+}
+
+static void put_sorted(KGen *k, const Tiles *g, const char *first, const char *order)
+{
+	pm__kg_define(k, "RANGES", "%d", g->ranges);
+	pm__kg_define(k, "SHIFT", "%d", g->shift);
+	pm__kg_scratch(k, first, &g->first, g->first_bytes);
+	pm__kg_scratch(k, order, &g->order, g->order_bytes);
+}
+
+/* The launch that sorts updates, into scratch. */
+static PmStatus sort(PmPlan *p, PmNode n, const Lines *l, Tiles *g, PmErr *err)
+{
+	enum { EACH = 8 };
+	int64_t dim[PM_MAX_RANK], stride[PM_MAX_RANK];
+	const int64_t *strides = stride;
+	int rank = 0;
+	KGen k;
+
+	for (int d = 0; d < l->rank; d++)
+		if (g->stride[d]) {
+			dim[rank] = l->dim[d];
+			stride[rank++] = l->stride[1][d];
+		}
+	g->first_bytes = g->lines * (g->ranges + 1) * (int64_t)sizeof(int32_t);
+	g->order_bytes = g->lines * l->len * SORTED_BYTES;
+	g->first.buf = pm__add_buffer(p, g->first_bytes, PM_BUF_SCRATCH);
+	g->order.buf = pm__add_buffer(p, g->order_bytes, PM_BUF_SCRATCH);
+	pm__kg_init(&k, p, n, pm__type(p, pm_node_out(p->g, n, 0))->dtype);
+	pm__kg_define(&k, "LEN", "%d", l->tuple);
+	pm__kg_define(&k, "EACH", "%d", (int)pow2_to(up(l->len, PM__BLOCK), EACH));
+	put_sorted(&k, g, "int *__restrict__ first", "uint2 *__restrict__ order");
+	put_indices(&k, n, l);
+	pm__kg_space(&k, "o", dim, rank, &strides, 1);
+	pm__kg_list(&k, "extent", l->extent, l->tuple);
+	pm__kg_int(&k, "len", l->len);
+	pm__kg_int(&k, "places", l->axis_dim);
+	return launch(&k, scatter_sort_cu, g->lines * PM__BLOCK, 0, err);
+}
+
+/* A launch of tiles; y is placed, and has the lines of l. */
+static PmStatus launch_tiles(KGen *k, PmNode n, const Lines *l, const Tiles *g, const char *text, PmErr *err)
 {
 	PmPlan *p = k->p;
 	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0);
-	int64_t across = (l->n + columns - 1) / columns;
-	int rows = tile_rows(p->target, l->axis_dim, across, columns);
-	int64_t tiles = (l->axis_dim + rows - 1) / rows;
 
-	pm__kg_define(k, "R", "%d", rows);
+	pm__kg_define(k, "R", "%d", g->rows);
 	if (l->step[3] == 1)
 		pm__kg_define(k, "LAST", "1");
 	pm__kg_out(k, "y", pm__loc(p, y), k->dtype, pm__numel(p, y));
-	operand(k, "x", x, pm__loc(p, x), INT64_MAX);
-	put_lines(k, n, l);
-	pm__kg_divisor(k, "tiles", tiles);
-	return launch(k, text, tiles * across * PM__BLOCK, err);
+	operand(k, "x", x, pm__loc(p, x));
+	if (g->is_sorted) {
+		pm__kg_define(k, "SORTED", "1");
+		put_sorted(k, g, "const int *__restrict__ first", "const uint2 *__restrict__ order");
+	} else {
+		put_indices(k, n, l);
+	}
+	put_lines(k, n, l, g->is_sorted ? g->stride : l->stride[1]);
+	pm__kg_divisor(k, "tiles", g->along);
+	return launch(k, text, g->along * g->across * PM__BLOCK, pm_op_flops(p->g, n), err);
+}
+
+/* Updates that a tile takes at once, of a line: all that there are if they are few. Of sorted ones so many
+ * that ranges with several times the mean are one piece. */
+static int64_t at_once(const Lines *l, const Tiles *g)
+{
+	enum { TIMES = 4, SOME = 32 };
+	int64_t list = TIMES * g->list > SOME ? TIMES * g->list : SOME;
+
+	return g->is_sorted && list < l->len ? list : l->len;
 }
 
 /* Updates are joined with what is there. */
-static PmStatus join_tiles(PmPlan *p, PmNode n, const Lines *l, PmErr *err)
+static PmStatus join_tiles(PmPlan *p, PmNode n, const Lines *l, const Tiles *g, PmErr *err)
 {
 	enum { PIECE = 128, WIDE_PIECE = 64, LEAST = 8 };
 	int dtype = pm__type(p, pm_node_out(p->g, n, 0))->dtype,
 	    piece = strcmp(pm__acc_type(dtype), "float") ? WIDE_PIECE : PIECE;
 	KGen k;
 
-	while (piece > LEAST && piece / 2 >= l->len)
+	while (piece > LEAST && piece / 2 >= at_once(l, g))
 		piece /= 2;
 	begin_join(&k, p, n);
 	pm__kg_define(&k, "CH", "%d", piece);
-	return launch_tiles(&k, n, l, COLUMNS, scatter_tile_cu, err);
-}
-
-static int64_t pow2_to(int64_t n, int64_t most)
-{
-	int64_t p = 1;
-
-	while (p < n && p < most)
-		p *= 2;
-	return p;
+	return launch_tiles(&k, n, l, g, scatter_tile_cu, err);
 }
 
 /* The last update takes the place of what is there. */
-static PmStatus last_tiles(PmPlan *p, PmNode n, const Lines *l, PmErr *err)
+static PmStatus last_tiles(PmPlan *p, PmNode n, const Lines *l, const Tiles *g, PmErr *err)
 {
 	enum { EACH = 8 };
-	int columns = (int)pow2_to(l->n, COLUMNS), lines = 1;
 	KGen k;
 
-	for (int d = 0; d < l->rank; d++)
-		if (l->stride[1][d] && l->dim[d] > 1)
-			lines = columns;
 	pm__kg_init(&k, p, n, pm__type(p, pm_node_out(p->g, n, 0))->dtype);
-	pm__kg_define(&k, "C", "%d", columns);
-	pm__kg_define(&k, "LINES", "%d", lines);
-	pm__kg_define(&k, "EACH", "%d", (int)pow2_to((l->len * lines + PM__BLOCK - 1) / PM__BLOCK, EACH));
-	return launch_tiles(&k, n, l, columns, scatter_last_cu, err);
+	pm__kg_define(&k, "C", "%d", g->columns);
+	pm__kg_define(&k, "LINES", "%d", g->looked);
+	pm__kg_define(&k, "EACH", "%d", (int)pow2_to(up(at_once(l, g) * g->looked, PM__BLOCK), EACH));
+	return launch_tiles(&k, n, l, g, scatter_last_cu, err);
 }
 
-static PmStatus scatter_tiles(PmPlan *p, PmNode n, const Lines *l, PmErr *err)
+static PmStatus scatter_tiles(PmPlan *p, PmNode n, const Lines *l, Tiles *g, PmErr *err)
 {
-	return strcmp(pm_node_s(p->g, n, "reduction", "none"), "none") ? join_tiles(p, n, l, err)
-								       : last_tiles(p, n, l, err);
+	PmStatus st = g->is_sorted ? sort(p, n, l, g, err) : PM_OK;
+
+	if (st)
+		return st;
+	return joins(p, n) ? join_tiles(p, n, l, g, err) : last_tiles(p, n, l, g, err);
 }
 
 PmStatus eager_scatter_elements(PmPlan *p, PmNode n, PmErr *err)
@@ -199,55 +366,68 @@ PmStatus eager_scatter_elements(PmPlan *p, PmNode n, PmErr *err)
 	PmValue x = pm_node_in(p->g, n, 0), idx = pm_node_in(p->g, n, 1), u = pm_node_in(p->g, n, 2),
 		y = pm_node_out(p->g, n, 0);
 	const PmType *t = pm__type(p, y), *it = pm__type(p, idx);
-	const Loc *loc[4] = { pm__loc(p, x), pm__loc(p, idx), pm__loc(p, u), pm__loc(p, y) };
-	int64_t axis = pm_node_i(p->g, n, "axis", 0);
-	int tiled = is_tiled(p, n), fewer = 0; /* fewer: lines without updates */
+	const Loc *xl = pm__loc(p, x), *il = pm__loc(p, idx), *ul = pm__loc(p, u);
+	int64_t axis = pm_node_i(p->g, n, "axis", 0), ys[PM_MAX_RANK];
+	int tiled, fewer = 0; /* fewer: lines without updates */
 	PmStatus st;
-	Lines l;
+	Tiles g;
 	KGen k;
+	Lines l = { .n = 1,
+		    .len = it->dim[axis],
+		    .axis_dim = t->dim[axis],
+		    .tuple = 1,
+		    .extent = { t->dim[axis] },
+		    .idx = *il,
+		    .u = *ul };
 
-	for (int d = 0; d < t->rank; d++)
+	pm__contiguous_strides(t, ys);
+	for (int d = 0; d < t->rank; d++) {
 		fewer |= d != axis && t->dim[d] != it->dim[d];
+		if (d != axis)
+			add_line(&l, it->dim[d], xl->stride[d], il->stride[d], ul->stride[d], ys[d]);
+	}
+	l.step[0] = xl->stride[axis];
+	l.step[1] = il->stride[axis];
+	l.step[2] = ul->stride[axis];
+	l.step[3] = ys[axis];
+	if (!pm__numel(p, y))
+		return pm__place(p, y, err);
+	tiled = is_tiled(p, n, &l, &g);
 	if (tiled)
-		st = fewer ? pm__copy(p, n, t, loc[0], pm__loc(p, y), err) : pm__place(p, y, err);
+		st = fewer ? pm__copy(p, n, t, xl, pm__loc(p, y), err) : pm__place(p, y, err);
 	else
 		st = begin_scatter(&k, p, n, err);
 	if (st)
 		return st;
-	l = (Lines){ .n = 1, .len = it->dim[axis], .axis_dim = t->dim[axis], .idx = *loc[1], .u = *loc[2] };
-	for (int d = 0; d < t->rank; d++)
-		if (d != axis)
-			add_line(&l, it->dim[d], loc[0]->stride[d], loc[1]->stride[d], loc[2]->stride[d],
-				 loc[3]->stride[d]);
-	for (int i = 0; i < 4; i++)
-		l.step[i] = loc[i]->stride[axis];
 	if (tiled)
-		return scatter_tiles(p, n, &l, err);
-	put_lines(&k, n, &l);
-	return launch(&k, scatter_elements_cu, l.len ? l.n : 0, err);
+		return scatter_tiles(p, n, &l, &g, err);
+	put_indices(&k, n, &l);
+	put_lines(&k, n, &l, l.stride[1]);
+	return launch(&k, scatter_elements_cu, l.len ? l.n : 0, pm_op_flops(p->g, n), err);
 }
 
 /* --- ScatterND -------------------------------------------------------------------------------------------
  */
 
-/* Tuples of one index: rows along the first axis. */
-static PmStatus scatter_rows(PmPlan *p, PmNode n, const Loc *idx, const Loc *u, PmErr *err)
+/* Tuples of the first axes: rows along these as one axis. 0 when the axes of x are not one. */
+static int rows(const PmPlan *p, PmNode n, const Loc *idx, const Loc *u, int tuple, Lines *l)
 {
 	PmValue y = pm_node_out(p->g, n, 0);
 	const PmType *t = pm__type(p, y);
-	const Loc *xl = pm__loc(p, pm_node_in(p->g, n, 0)), *yl = pm__loc(p, y);
-	PmStatus st = pm__place(p, y, err);
-	Lines l = { .n = 1, .axis_dim = t->dim[0], .idx = *idx, .u = *u };
+	const Loc *xl = pm__loc(p, pm_node_in(p->g, n, 0));
+	int64_t ys[PM_MAX_RANK];
 
-	if (st)
-		return st;
-	for (int d = 1; d < t->rank; d++)
-		add_line(&l, t->dim[d], xl->stride[d], 0, yl->stride[d], yl->stride[d]);
-	l.len = pm__numel(p, pm_node_in(p->g, n, 1));
-	l.step[0] = xl->stride[0];
-	l.step[1] = 1;
-	l.step[2] = l.step[3] = yl->stride[0];
-	return scatter_tiles(p, n, &l, err);
+	pm__contiguous_strides(t, ys);
+	*l = (Lines){ .n = 1, .axis_dim = 1, .tuple = tuple, .apart = !joins(p, n), .idx = *idx, .u = *u };
+	for (int d = 0; d < t->rank; d++)
+		if (d < tuple)
+			l->axis_dim *= l->extent[d] = t->dim[d];
+		else
+			add_line(l, t->dim[d], xl->stride[d], 0, ys[d], ys[d]);
+	l->len = pm__numel(p, pm_node_in(p->g, n, 1)) / tuple;
+	l->step[1] = tuple;
+	l->step[2] = l->step[3] = ys[tuple - 1];
+	return pm__merge_strides(t->dim, xl->stride, tuple, &l->step[0]);
 }
 
 PmStatus eager_scatter_nd(PmPlan *p, PmNode n, PmErr *err)
@@ -257,28 +437,33 @@ PmStatus eager_scatter_nd(PmPlan *p, PmNode n, PmErr *err)
 	int len = (int)it->dim[it->rank - 1];
 	int64_t row = 1, tuples = 1, threads;
 	Loc il, ul;
+	Tiles g;
+	Lines l;
 	KGen k;
 	PmStatus st = pm__make_contiguous(p, n, idx, &il, err);
 
 	if (!st)
 		st = pm__make_contiguous(p, n, u, &ul, err);
-	if (!st && len == 1 && is_tiled(p, n))
-		return scatter_rows(p, n, &il, &ul, err);
-	if (!st)
-		st = begin_scatter(&k, p, n, err);
+	if (st || !pm__numel(p, y))
+		return st ? st : pm__place(p, y, err);
+	if (rows(p, n, &il, &ul, len, &l) && is_tiled(p, n, &l, &g)) {
+		st = pm__place(p, y, err);
+		return st ? st : scatter_tiles(p, n, &l, &g, err);
+	}
+	st = begin_scatter(&k, p, n, err);
 	if (st)
 		return st;
 	for (int d = len; d < t->rank; d++)
 		row *= t->dim[d];
 	for (int d = 0; d < it->rank - 1; d++)
 		tuples *= it->dim[d];
-	threads = strcmp(pm_node_s(p->g, n, "reduction", "none"), "none") ? row : row * tuples;
+	threads = joins(p, n) ? row : row * tuples;
 	pm__kg_define(&k, "LEN", "%d", len);
-	operand(&k, "idx", idx, &il, INT64_MAX);
-	operand(&k, "u", u, &ul, INT64_MAX);
+	operand(&k, "idx", idx, &il);
+	operand(&k, "u", u, &ul);
 	pm__kg_list(&k, "yd", t->dim, len);
 	pm__kg_int(&k, "row", row);
 	pm__kg_int(&k, "tuples", tuples);
 	pm__kg_int(&k, "total", threads);
-	return launch(&k, scatter_nd_cu, tuples ? threads : 0, err);
+	return launch(&k, scatter_nd_cu, tuples ? threads : 0, pm_op_flops(p->g, n), err);
 }

@@ -5,6 +5,8 @@
  * indices of LINES of them (C, or 1 where all lines have the same indices), B * EACH at once, and keeps for each place
  * the number of the last update, which no order of threads changes. So memory is waited for twice: for indices, and for
  * x or u.
+ *
+ * SORTED: scatter_sort.cu was before, and a line's updates are those of its range, which has this tile.
  */
 
 enum { TURN = B * EACH / LINES, OWN = R * C / B };
@@ -20,10 +22,48 @@ enum { TURN = B * EACH / LINES, OWN = R * C / B };
 KERNEL
 {
 	__shared__ int last[R * LINES];
+#ifdef SORTED
+	__shared__ I from[LINES]; /* of each line: where its updates begin, and their number */
+	__shared__ int many[LINES], most;
+#endif
 	const I tile = (I)blockIdx.x, across = Q_tiles(tile), j0 = (tile - across * tiles) * R, line0 = across * C;
 
 	for (int q = threadIdx.x; q < R * LINES; q += B)
 		last[q] = -1;
+#ifdef SORTED
+	if (!threadIdx.x)
+		most = 0;
+	__syncthreads();
+	if (threadIdx.x < LINES && line0 + threadIdx.x < N_o) {
+		const I sorted = OFF_o_1(line0 + threadIdx.x);
+		const int *const range = first + sorted * (RANGES + 1) + (j0 >> SHIFT);
+
+		from[threadIdx.x] = sorted * len + range[0];
+		many[threadIdx.x] = range[1] - range[0];
+		atomicMax(&most, many[threadIdx.x]);
+	} else if (threadIdx.x < LINES) {
+		many[threadIdx.x] = 0;
+	}
+	__syncthreads();
+	for (I i0 = 0; i0 < most; i0 += TURN) {
+		uint2 next[EACH];
+
+#pragma unroll
+		for (int k = 0; k < EACH; k++) {
+			const int q = threadIdx.x + k * B, e = ALONG(q, TURN, LINES), c = ACROSS(q, TURN, LINES);
+
+			next[k] = i0 + e < many[c] ? order[from[c] + i0 + e] : make_uint2(0, ~0u);
+		}
+#pragma unroll
+		for (int k = 0; k < EACH; k++) {
+			const int q = threadIdx.x + k * B, c = ACROSS(q, TURN, LINES);
+			const I to = (I)(int)next[k].y - j0;
+
+			if ((int)next[k].y >= 0 && to >= 0 && to < R)
+				atomicMax(&last[(int)to * LINES + c], (int)next[k].x);
+		}
+	}
+#else
 	__syncthreads();
 	for (I i0 = 0; i0 < len; i0 += TURN) {
 		I j[EACH];
@@ -45,6 +85,7 @@ KERNEL
 				atomicMax(&last[(int)to * LINES + c], (int)(i0 + e));
 		}
 	}
+#endif
 	__syncthreads();
 #pragma unroll
 	for (int k = 0; k < OWN; k++) {

@@ -6,6 +6,8 @@
  * here, in a word of the warp that has the place; then that warp joins it, so that sums are made in the order of the
  * updates, and in A. What is read is under way together: loops over a thread's elements have known lengths, and nothing
  * is put away before all of it was asked for.
+ *
+ * SORTED: scatter_sort.cu was before, and a line's updates are those of its range, which has this tile.
  */
 
 enum { C = 32, PITCH = C + 1, WARPS = B / 32, WORDS = (CH + 31) / 32, OWN = R * C / B, EACH = CH * C / B };
@@ -23,9 +25,32 @@ KERNEL
 	__shared__ A sum[R * PITCH], v[CH * PITCH];
 	__shared__ unsigned bits[WARPS * WORDS * C]; /* thread (warp, lane) looks at those of its places */
 	__shared__ unsigned char at[CH * PITCH];     /* places in the tile */
+#ifdef SORTED
+	__shared__ I from[C]; /* of each line: where its updates begin, and their number */
+	__shared__ int many[C];
+#endif
 	const I tile = (I)blockIdx.x, across = Q_tiles(tile), j0 = (tile - across * tiles) * R, line0 = across * C;
 	const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 	T own[OWN];
+#ifdef SORTED
+	const I sorted = OFF_o_1(line0 + lane < N_o ? line0 + lane : N_o - 1);
+	const int *const range = first + sorted * (RANGES + 1) + (j0 >> SHIFT);
+	const int mine = line0 + lane < N_o ? range[1] - range[0] : 0;
+	int most = mine;
+
+	for (int d = 16; d; d /= 2) {
+		const int other = __shfl_xor_sync(0xffffffffu, most, d);
+
+		most = other > most ? other : most;
+	}
+	if (!warp) {
+		from[lane] = sorted * len + range[0];
+		many[lane] = mine;
+	}
+	__syncthreads();
+#else
+	const I most = len;
+#endif
 
 #pragma unroll
 	for (int w = 0; w < WORDS; w++)
@@ -37,17 +62,34 @@ KERNEL
 		if (j0 + r < axis_dim && line0 + c < N_o)
 			own[k] = x[OFF_o_0(line0 + c) + (j0 + r) * xs];
 	}
-	for (I i0 = 0; i0 < len; i0 += CH) {
+	for (I i0 = 0; i0 < most || !i0; i0 += CH) {
 		I j[EACH];
 		T got[EACH];
+#ifdef SORTED
+		uint2 next[EACH];
 
-		/* Where there is none the last one is read, without a branch. */
 #pragma unroll
 		for (int k = 0; k < EACH; k++) {
 			const int q = threadIdx.x + k * B, e = ROW(q, CH), c = COL(q, CH);
-			const I i = i0 + e < len ? i0 + e : len - 1, line = line0 + c < N_o ? line0 + c : N_o - 1;
+
+			next[k] = i0 + e < many[c] ? order[from[c] + i0 + e] : make_uint2(0, ~0u);
+		}
+#endif
+
+		/* Where there is none another one is read, without a branch. */
+#pragma unroll
+		for (int k = 0; k < EACH; k++) {
+			const int q = threadIdx.x + k * B, e = ROW(q, CH), c = COL(q, CH);
+			const I line = line0 + c < N_o ? line0 + c : N_o - 1;
+#ifdef SORTED
+			const I to = (I)(int)next[k].y - j0, i = to >= 0 && to < R ? (I)next[k].x : 0;
+
+			j[k] = to;
+#else
+			const I i = i0 + e < len ? i0 + e : len - 1;
 
 			j[k] = (I)idx[OFF_o_1(line) + i * is];
+#endif
 			got[k] = u[OFF_o_2(line) + i * us];
 		}
 		__syncthreads();
@@ -63,9 +105,13 @@ KERNEL
 #pragma unroll
 		for (int k = 0; k < EACH; k++) {
 			const int q = threadIdx.x + k * B, e = ROW(q, CH), c = COL(q, CH);
-			const I to = j[k] + (j[k] < 0 ? axis_dim : 0) - j0;
+#ifdef SORTED
+			const I to = j[k];
+#else
+			const I to = i0 + e < len && line0 + c < N_o ? j[k] + (j[k] < 0 ? axis_dim : 0) - j0 : -1;
+#endif
 
-			if (i0 + e < len && line0 + c < N_o && to >= 0 && to < R) {
+			if (to >= 0 && to < R) {
 				v[e * PITCH + c] = (A)pm_ld(got[k]);
 				at[e * PITCH + c] = (unsigned char)to;
 				atomicOr(&bits[((int)to % WARPS * WORDS + e / 32) * C + c], 1u << e % 32);

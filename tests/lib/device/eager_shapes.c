@@ -294,6 +294,22 @@ static const Shape shapes[] = {
 	  "(#[3,50,7] s, int64[2,3,1] i, #[2,3,3,7] u) => (#[50,3,7] y) { x = Transpose <perm = [1, 0, 2]> "
 	  "(s) y = ScatterND (x, i, u) }" },
 	{ F32_ONLY, "(#[90] x, int64[41,1] i, #[41] u) => (#[90] y) { y = ScatterND (x, i, u) }" },
+	/* Updates sorted first: across and along memory, of all lines at once, tuples, lines that have none.
+	 */
+	{ WIDE,
+	  "(#[1100,35] x, int64[500,35] j, #[500,35] u) => (#[1100,35] y) <int64[1] c = {157}> { i = Mul "
+	  "(j, c) y = ScatterElements <axis = 0, reduction = \"add\"> (x, i, u) }" },
+	{ F32_ONLY,
+	  "(double[5,700] x, int32[3,600] j, double[3,600] u) => (double[5,700] y) <int32[1] c = {101}> "
+	  "{ i = Mul (j, c) y = ScatterElements <axis = 1, reduction = \"mul\"> (x, i, u) }" },
+	{ WIDE,
+	  "(#[900,7] x, int64[500,1] j, #[500,7] u) => (#[900,7] y) <int64[1] c = {-211}> { i = Mul (j, c) "
+	  "y = ScatterND <reduction = \"max\"> (x, i, u) }" },
+	{ WIDE, "(#[300,7,3] x, int64[500,2] i, #[500,3] u) => (#[300,7,3] y) { y = ScatterND <reduction = "
+		"\"add\"> (x, i, u) }" },
+	{ WIDE,
+	  "(#[4100,33] x, bool[3000,33] b, #[3000,33] u) => (#[4100,33] y) <int64 c = {-611}> { j = Cast <to "
+	  "= 7> (b) i = Mul (j, c) y = ScatterElements <axis = 0> (x, i, u) }" },
 	/* Those that replace, places named by many: one line and two, several turns and tiles, an index for
 	 * each line and for all, neighbours along the axis and across it. */
 	{ WIDE, "(#[2700] x, bool[2500,1] b, #[2500] u) => (#[2700] y) <int64 c = {-611}> { j = Cast <to = "

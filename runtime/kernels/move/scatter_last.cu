@@ -27,6 +27,7 @@ KERNEL
 	__shared__ int many[LINES], most;
 #endif
 	const I tile = (I)blockIdx.x, across = Q_tiles(tile), j0 = (tile - across * tiles) * R, line0 = across * C;
+	T own[OWN];
 
 	for (int q = threadIdx.x; q < R * LINES; q += B)
 		last[q] = -1;
@@ -87,17 +88,21 @@ KERNEL
 	}
 #endif
 	__syncthreads();
+	/* All are asked for before any is put away; where there is none another one is read, without a branch. */
 #pragma unroll
 	for (int k = 0; k < OWN; k++) {
 		const int q = threadIdx.x + k * B, r = ALONG(q, R, C), c = ACROSS(q, R, C);
-		const I line = line0 + c;
+		const I line = line0 + c < N_o ? line0 + c : N_o - 1, j = j0 + r < axis_dim ? j0 + r : axis_dim - 1;
+		const int i = last[r * LINES + c % LINES];
 
-		if (j0 + r < axis_dim && line < N_o) {
-			const int i = last[r * LINES + c % LINES];
+		own[k] = *(i < 0 ? x + OFF_o_0(line) + j * xs : u + OFF_o_2(line) + i * us);
+	}
+#pragma unroll
+	for (int k = 0; k < OWN; k++) {
+		const int q = threadIdx.x + k * B, r = ALONG(q, R, C), c = ACROSS(q, R, C);
 
-			y[OFF_o_3(line) + (j0 + r) * ys] =
-				i < 0 ? x[OFF_o_0(line) + (j0 + r) * xs] : u[OFF_o_2(line) + i * us];
-		}
+		if (j0 + r < axis_dim && line0 + c < N_o)
+			y[OFF_o_3(line0 + c) + (j0 + r) * ys] = own[k];
 	}
 }
 /* SPDX-License-Identifier: Apache-2.0 */

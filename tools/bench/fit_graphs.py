@@ -31,7 +31,8 @@ FREE = {
     "library": [f"library_{k}" for k in ("f32_us", "f32_ramp_us", "f32_term_us", "f32_flops_per_us", "ramp_flops", "half_us",
                                          "half_term_us", "half_flops_per_us", "half_odd_flops_per_us", "image_us",
                                          "image_term_us", "image_flops_per_us", "conv_us", "conv_ramp_us", "conv_term_us",
-                                         "conv_flops_per_us")] + ["scatter_us", "scatter_replace_us"],
+                                         "conv_flops_per_us")] + ["scatter_us", "scatter_replace_us", "scatter_looks_per_us",
+                                                           "scatter_replace_looks_per_us"],
     "tiles": ["wait_us", "tile_join_us", "tile_result_us", "mma_per_us", "fma_per_us", "load_cycles", "sm_cycles_per_us",
               "sm_load_bytes_per_cycle", "front_join_us", "front_piece_share", "front_half_piece_cycles",
               "front_half_read_cycles", "front_f32_piece_cycles", "front_f32_read_cycles", "front_image_piece_share", "front_image_read_cycles", "slice_bytes_per_us"],
@@ -83,10 +84,11 @@ def rows():
 
 def scatters():
     for t in TYPES:
-        for n, k in ((4096, 64), (4096, 1024), (65536, 4096)):
+        # The largest are sorted, those of 512 updates where they are added.
+        for n, k in ((4096, 16), (4096, 64), (4096, 128), (4096, 512), (4096, 1024), (65536, 4096)):
             ins = {"x": (t, f"{n},64"), "i": ("int64", f"{k},64"), "u": (t, f"{k},64")}
-            for how, name in (("add", "scatter_us"), ("none", "scatter_replace_us")):
-                yield graph(f"scatter {how} {t} {n} {k}", [name, "look_us"], ins, (t, f"{n},64"),
+            for how, name in (("add", "scatter"), ("none", "scatter_replace")):
+                yield graph(f"scatter {how} {t} {n} {k}", [f"{name}_us", f"{name}_looks_per_us"], ins, (t, f"{n},64"),
                             f'y = ScatterElements <axis = 0, reduction = "{how}"> (x, i, u)')
 
 

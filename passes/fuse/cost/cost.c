@@ -103,7 +103,6 @@ static double long_rows(const Ctx *c, const Node *n)
 
 double f_library_time(const Ctx *c, const Node *n)
 {
-	const Target *t = f_target();
 	double bytes = 0;
 	int k;
 
@@ -117,9 +116,7 @@ double f_library_time(const Ctx *c, const Node *n)
 	for (k = 0; k < n->n_out; k++)
 		bytes += bytes_of(&c->g->op[n->out[k]]);
 	if (c->g->op[n->out[0]].kind == OP_SCATTER)
-		return t->launch_us +
-		       (c->g->op[n->out[0]].mode & SCATTER_LAST ? t->scatter_replace_us : t->scatter_us) +
-		       bytes / t->copy_bytes_per_us;
+		return moving(bytes) + f_scatter_time(c, &c->g->op[n->out[0]]);
 	if (c->g->op[n->out[0]].kind >= OP_GATHER && c->g->op[n->out[0]].kind <= OP_GATHER_ND)
 		bytes = 2 * bytes_of(&c->g->op[n->out[0]]);
 	return moving(bytes) + long_rows(c, n);

@@ -49,6 +49,8 @@
 	XX(part_join_us)                                                                                     \
 	XX(row_join_us)                                                                                      \
 	XX(row_turn_us)                                                                                      \
+	XX(scatter_looks_per_us)                                                                             \
+	XX(scatter_replace_looks_per_us)                                                                     \
 	XX(scatter_replace_us)                                                                               \
 	XX(scatter_us)                                                                                       \
 	XX(sector_missed_share)                                                                              \

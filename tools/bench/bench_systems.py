@@ -8,6 +8,9 @@ PyTorch (tools/bench/torch_bench.py), evaluates the passes (`passmith bench`), a
 (systems_file.py). What is stored is not measured again, so that a run which was stopped goes on, and modes may be added later. A mode
 that fails on a graph is in the file with its reason. Needs PyTorch and one or more GPUs.
 
+--quick: quick times, which no judge saw, in minutes where judged ones take hours: one process of each side takes all tasks of a GPU,
+`passmith time` for the eager run and one pass, torch_bench.py for PyTorch.
+
 --fresh: DB is the benchmark, and the tasks are drawn now, from models and with lists of operators that it does not have (fresh.py). The
 database of the draw is FOLDER/fresh.db. It refuses when the code is not committed.
 
@@ -87,10 +90,10 @@ class Run:
     def at(self, task, end=""):
         return os.path.join(self.o.out, "torch", task) + end
 
-    def torch_bench(self, task, slot, names, *more):
-        """PyTorch on the graphs of a task. A process that dies or does not end is a failure of the mode that it was at; the next one goes on."""
+    def torch_bench(self, tasks, slot, names, *more):
+        """PyTorch on the graphs of tasks. A process that dies or does not end is a failure of the mode that it was at; the next one goes on."""
         o = self.o
-        command = [sys.executable, o.torch_side, self.at(task), "--modes", ",".join(names), "--limit", str(o.limit), "--device", o.device, *more]
+        command = [sys.executable, o.torch_side, *map(self.at, tasks), "--modes", ",".join(names), "--limit", str(o.limit), "--device", o.device, *more]
         for _ in range(len(names) + 1):
             code = call(command, self.log, self.gpu(slot), o.process_seconds)
             if 0 <= code < 124 or "--resume" not in more:  # it ended by itself
@@ -106,12 +109,12 @@ class Run:
             call([o.passmith, "task", "export", task, "--db", o.db, "--torch", self.at(task), "--shapes", str(o.shapes), "--max-check", "0"], self.log)
         compiled = [m for m in o.modes if torch_modes.mode(m).base != "eager"]
         if compiled:
-            self.torch_bench(task, slot, compiled, "--compile-only")
+            self.torch_bench([task], slot, compiled, "--compile-only")
 
     def measure(self, task, slot):
         o = self.o
         passes = [x for p in o.passes for x in ("--pass", p)]
-        code = self.torch_bench(task, slot, o.modes, "-o", self.at(task, ".json"), "--blocks", str(o.blocks), "--resume")
+        code = self.torch_bench([task], slot, o.modes, "-o", self.at(task, ".json"), "--blocks", str(o.blocks), "--resume")
         bench = [o.passmith, "bench", task, "--db", o.db, "--device", self.device, "--shapes", str(o.shapes), "--seconds", str(o.clock_seconds),
                  "--baselines", "eager", "--preset", o.preset, "--quiet"] + passes
         if code in (0, 1) and call(bench, self.log, self.gpu(slot)) == 0 and os.path.exists(self.at(task, ".json")):
@@ -126,26 +129,38 @@ class Run:
         # The compiler's cache on disk is what the timing processes find, so they spend their time on timing.
         os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.abspath(os.path.join(o.out, "inductor")))
         os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
-        Shards(self.tasks, o.jobs, self.compile_one, self.begin + o.seconds / 4)
+        self.compile_all()
         print(f"{time.time() - self.begin:.0f} s: compiled", flush=True)
-        Shards(self.tasks, len(o.gpus), self.measure, self.begin + o.seconds)
+        self.measure_all()
         self.done.sort(key=int)
-        for task in self.done:
-            call([o.passmith, "results", "import", self.at(task, ".json"), "--db", o.db], self.log)
         return self.table() if self.done else 1
+
+    def compile_all(self):
+        Shards(self.tasks, self.o.jobs, self.compile_one, self.begin + self.o.seconds / 4)
+
+    def measure_all(self):
+        Shards(self.tasks, len(self.o.gpus), self.measure, self.begin + self.o.seconds)
+        for task in self.done:
+            call([self.o.passmith, "results", "import", self.at(task, ".json"), "--db", self.o.db], self.log)
 
     def table(self):
         o = self.o
         against = torch_modes.column("eager" if "eager" in o.modes else o.modes[0])
         table = [o.passmith, "bench"] + self.done + ["--db", o.db, "--device", self.device, "--stored", "--shapes", str(o.shapes),
                  "--seconds", str(o.clock_seconds), "--baselines", ",".join(self.names), "--against", against, "--preset", o.preset, "-o", o.out]
-        return subprocess.call(table + [x for p in o.passes for x in ("--pass", p)])
+        return subprocess.call(table + self.judged())
+
+    def judged(self):
+        """The passes that the table evaluates."""
+        return [x for p in self.o.passes for x in ("--pass", p)]
+
+    def files(self, end):
+        return [self.at(task, end) for task in self.done]
 
     def records(self, end):
-        """{graph's hash: record} of the files of all tasks, and what the first file says of itself."""
+        """{graph's hash: record} of the files, and what the first file says of itself."""
         found, about = {}, {}
-        for task in self.done:
-            path = self.at(task, end)
+        for path in self.files(end):
             if os.path.exists(path):
                 with open(path) as f:
                     data = json.load(f)
@@ -158,12 +173,94 @@ class Run:
         with open(os.path.join(self.o.out, "bench.json")) as f:
             bench = json.load(f)
         hashes = {(t, n): h for t, n, h in fresh.read(self.o.db, "SELECT v.task, v.ordinal, s.hash FROM variants v JOIN subgraphs s ON s.id = v.subgraph")}
-        records, about = self.records(".json")
-        ours, _ = self.records(".graphs.json")
+        records, about = self.of_torch()
+        ours = self.of_ours()
         about.update(commit=fresh.code_of(ROOT).get("commit", "-"), preset=self.o.preset, modes=self.o.modes)
         if draw:
             about["draw"] = {k: v for k, v in draw.items() if k not in ("refused",)}
-        systems_file.write(os.path.join(self.o.out, "systems.json"), systems_file.assemble(bench, hashes, records, ours, about))
+        systems_file.write(os.path.join(self.o.out, "systems.json"), systems_file.assemble(self.named(bench), hashes, records, ours, about))
+
+    def of_torch(self):
+        return self.records(".json")
+
+    def of_ours(self):
+        return self.records(".graphs.json")[0]
+
+    def named(self, bench):
+        return bench
+
+
+class Quick(Run):
+    """The same by quick times. Each GPU has a part of the tasks, in their order; what PyTorch has no time for is left out."""
+
+    def __init__(self, o, tasks):
+        super().__init__(o, tasks)
+        self.parts = [tasks[k::len(o.gpus)] for k in range(len(o.gpus))]
+        self.names = None  # the pass's own name is in what `passmith time` writes
+
+    def part(self, slot, end):
+        return os.path.join(self.o.out, f"part-{slot}{end}")
+
+    def time(self, slot, *more):
+        o = self.o
+        command = [o.passmith, "time", *self.parts[slot], "--db", o.db, "--shapes", str(o.shapes), "--quiet", *more]
+        return call(command + (["--pass", o.passes[0].split("=", 1)[-1]] if o.passes else []), self.log, self.gpu(slot))
+
+    def compile_all(self):
+        """Kernels beside what TorchInductor makes."""
+        ours = threading.Thread(target=Shards, args=(range(len(self.parts)), len(self.parts), lambda slot, _: self.time(slot, "--blocks", "1", "--seconds", "0.0001"),
+                                                     self.begin + self.o.seconds))
+        ours.start()
+        super().compile_all()
+        ours.join()
+
+    def measure(self, slot, _):
+        o, ours, left = self.o, self.part(slot, ".ours.json"), self.begin + self.o.seconds - time.time()
+        exported = [t for t in self.parts[slot] if os.path.isdir(self.at(t))]
+        if self.time(slot, "--blocks", str(o.blocks), "-o", ours, "--resume", "--seconds", f"{left / 2:.0f}") not in (0, 1) or not exported:
+            return
+        left = max(0, self.begin + o.seconds - time.time())
+        self.torch_bench(exported, slot, o.modes, "--only", ours, "-o", self.part(slot, ".json"), "--blocks", str(o.blocks), "--resume", "--seconds", f"{left:.0f}")
+
+    def measure_all(self):
+        o = self.o
+        Shards(range(len(self.parts)), len(self.parts), self.measure, self.begin + o.seconds)
+        for path in self.files(".ours.json") + self.files(".json"):
+            call([o.passmith, "results", "import", path, "--db", o.db], self.log)
+        timed = self.records(".json")[0]
+        held = fresh.read(o.db, "SELECT v.task, s.hash FROM variants v JOIN subgraphs s ON s.id = v.subgraph")
+        self.done = sorted({str(t) for t, h in held if h in timed} & set(self.tasks))
+        names = {n.split(" ", 1)[1] for r in self.records(".ours.json")[0].values() for n in r.get("times", {})} - {"eager", "control"}
+        self.names = ["eager"] + [torch_modes.column(m) for m in o.modes] + [f"timed-{n}" for n in sorted(names)]
+
+    def judged(self):
+        return []
+
+    def files(self, end):
+        paths = [self.part(k, end) for k in range(len(self.parts))]
+        return [p for p in paths if os.path.exists(p)]
+
+    def of_torch(self):
+        """Without replays by the host's clock, which our side has not; and how quick it was."""
+        records, about = self.records(".json")
+        for r in records.values():
+            r["times"] = {}
+        about["options"] = f"--quick --blocks {self.o.blocks} " + "--which held-out " * (self.o.which == "held-out")
+        about["remark"] = f"Quick times of {self.o.blocks} blocks each, which no judge saw; all graphs of a side in one process."
+        if len(self.done) < len(self.tasks):
+            about["remark"] += f" The time ended: measured are {len(self.done)} of {len(self.tasks)} tasks."
+        return records, about
+
+    def of_ours(self):
+        return {h: {k: r[k] for k in ("class", "launches") if k in r} for h, r in self.records(".ours.json")[0].items()}
+
+    def named(self, bench):
+        """A pass that was timed alone has its own name in the file."""
+        if isinstance(bench, dict):
+            return {k[len("timed-"):] if k.startswith("timed-") else k: self.named(v) for k, v in bench.items()}
+        if isinstance(bench, list):
+            return [self.named(v) for v in bench]
+        return bench[len("timed-"):] if isinstance(bench, str) and bench.startswith("timed-") else bench
 
 
 def figures(path):
@@ -196,6 +293,7 @@ def arguments():
     p.add_argument("--blocks", type=int, default=10)
     p.add_argument("--clock-seconds", type=float, default=3)
     p.add_argument("--seconds", type=float, default=1e9, help="no task is begun after that; compiling gets a quarter")
+    p.add_argument("--quick", action="store_true", help="quick times of at most one pass, which no judge saw")
     p.add_argument("--preset", default="passnet")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--device", default="cuda", choices=("cuda", "cpu"), help="cpu tries the tool: PyTorch on the processor and passes on emu")
@@ -209,6 +307,8 @@ def arguments():
     o = p.parse_args()
     if o.fresh and not o.models:
         p.error("--fresh needs --models DIR, the models to draw from")
+    if o.quick and (o.device != "cuda" or len(o.passes) > 1):
+        p.error("--quick takes at most one pass, and a GPU")
     if o.tasks is None:
         o.tasks = 200 if o.fresh else 10**9
     # Compiling, first calls and blocks of every mode; longer is a process that hangs.
@@ -229,7 +329,7 @@ def main():
         print("\n".join(fresh.told(draw)), flush=True)
         if o.draw_only:
             return 0
-    run = Run(o, [str(t["id"]) for t in draw["tasks"]] if draw else tasks_of(o))
+    run = (Quick if o.quick else Run)(o, [str(t["id"]) for t in draw["tasks"]] if draw else tasks_of(o))
     code = run.all()
     if code == 0:
         run.save(draw)

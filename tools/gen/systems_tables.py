@@ -139,8 +139,9 @@ def page(data):
     software = ", ".join(f"{k} {data[v]}" for k, v in (("PyTorch", "torch"), ("CUDA", "cuda"), ("cuDNN", "cudnn")) if data.get(v))
     out = ["# Graphs that nobody tuned for", "", "<!-- Written by tools/gen/systems_tables.py from fresh.json; do not edit. -->", "", "| | |", "| --- | --- |",
            f"| date, commit | {data['date']}, {data['commit'][:12]} |", f"| hardware | {data['device']} |", f"| software | {software} |",
-           "| command | `tools/bench/bench_systems.py --fresh --db bench.db --models DIR --pass build/passes/fuse.so -o OUT` |",
+           f"| command | `tools/bench/bench_systems.py --fresh {data.get('options', '')}--db bench.db --models DIR --pass build/passes/fuse.so -o OUT` |",
            "| data | [fresh.json](fresh.json) |", "", *fresh.told(draw), "",
+           *([data["remark"], ""] if data.get("remark") else []),
            "Speedup over PyTorch eager, geometric mean of all graphs. Where `fuse` declined a graph, its time is that of the eager run. By the host's clock,",
            "replayed, ours and PyTorch's each replay a CUDA graph, and the best of PyTorch launches or replays, whichever is faster.", "", *systems(data),
            "", "By element type, replayed:", "", *systems_types(data), "", "The graphs on which `fuse` is furthest behind, replayed:", "", *every(data, 30)]

@@ -35,6 +35,9 @@ sed 's/"dirty": 0/"dirty": 2/; s/"seed_given": false/"seed_given": true/' "$draw
 "$python" tools/gen/systems_tables.py "$tmp/dirty.json" "$page"
 holds '2 files differed from the commit: this is no figure that counts.' "a draw of code that is not committed is said"
 holds 'Seed 281474976710655 (given by hand)' "and a seed that was given"
+sed 's/"commit": /"remark": "The first two tasks alone.", "commit": /' "$drawn" >"$tmp/remark.json"
+"$python" tools/gen/systems_tables.py "$tmp/remark.json" "$page"
+holds 'The first two tasks alone.' "a remark of the file is on the page"
 ! "$python" tools/gen/systems_tables.py docs/results/h200_systems.json "$tmp/none.md" 2>"$tmp/err" && grep -q 'is of no draw' "$tmp/err" && [ ! -e "$tmp/none.md" ]
 tap "there is no such page of another run"
 pm report --times "$drawn" -o "$tmp/times.html"
@@ -144,14 +147,14 @@ if not os.path.exists(os.environ["ONCE"]):
     os.abort()
 us = {"eager": 16, "inductor": 8, "max-autotune-search": 4}
 records = []
-for at, _, files in sorted(os.walk(a[0])):
+for at, _, files in (x for folder in a[:a.index("--modes")] for x in sorted(os.walk(folder))):
     if "case.json" in files:
         case = json.load(open(os.path.join(at, "case.json")))
         times = {"torch " + m: {k: {"seconds": us[m] * 1e-6} for k in ("replay", "cold", "wall", "graph_wall")} for m in modes if m != "max-autotune-search"}
         for m in times:
             times[m]["smallest_t"] = -10
         records.append({"folder": at, "name": case["name"], "graph": case["graph"], "times": times, "failed": {"max-autotune-search": "It is too hard."}})
-json.dump({"kind": "torch_bench", "torch": "9.9", "device": "a GPU", "date": "2026-01-01", "records": records}, open(a[a.index("-o") + 1], "w"))
+json.dump({"kind": "torch_bench", "torch": "9.9", "device": os.environ.get("SIDE_GPU", "a GPU"), "date": "2026-01-01", "records": records}, open(a[a.index("-o") + 1], "w"))
 P
 export CALLS="$tmp/calls" ONCE="$tmp/once"
 weak=$("$passmith" doctor 2>/dev/null | grep -q '^no *[a-z_]*sandbox' && echo weak)
@@ -173,4 +176,28 @@ for g in j["graphs"]:
     assert g["graph_host"] == {"torch-eager": 16.0, "torch-inductor": 8.0} and g["failed"] == {"torch-max-autotune-search": "It is too hard."}
 P
 tap "systems.json has what was measured, and why a mode was not"
+
+# ---- quick times: `passmith time` on a GPU that is made up ----
+
+# shellcheck source=tests/lib/machine.sh
+. tests/lib/machine.sh
+fresh
+export SIDE_GPU="Fake One"
+: >"$CALLS"
+systems -o "$tmp/quick" --quick --blocks 2 --modes eager,inductor --torch-side "$tmp/side.py" --jobs 1
+exits 0 "quick times"
+[ "$(grep -c compile "$tmp/calls")" = 2 ] && [ "$(grep -cv compile "$tmp/calls")" = 1 ]
+tap "one process of PyTorch measures all tasks"
+"$python" - "$tmp/quick/systems.json" >"$tmp/out" 2>"$tmp/err" <<'P'
+import json, sys
+j = json.load(open(sys.argv[1]))
+assert len(j["graphs"]) == 6 and j["draw"]["tasks"] and j["remark"].startswith("Quick times of 2 blocks each") and j["options"] == "--quick --blocks 2 ", j
+for g in j["graphs"]:
+    assert g["torch-eager"] == [16.0, 16.0, 16.0] and g["torch-inductor"] == [8.0, 8.0, 8.0, -10] and "graph_host" not in g, g
+    assert g["class"] in ("Exp", "Tanh", "Mul") and g["launches"] == 2, g
+assert sorted(j["summary"]) == ["eager", "silu", "torch-eager", "torch-inductor"], j["summary"]  # a GPU that is made up has no times
+P
+tap "systems.json has both sides, under the pass's own name"
+systems -o "$tmp/quick" --quick --blocks 2 --modes eager,inductor --torch-side "$tmp/side.py" --jobs 1 --pass "$tmp/passes/silu.so"
+exits 2 "two passes are refused"
 tap_done

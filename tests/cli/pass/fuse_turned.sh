@@ -62,6 +62,15 @@ right line 'line (float[1,1,97] x) => (float[97,1,1] y)
 }'
 staged 0
 
+if "$passmith" doctor 2>/dev/null | grep -q '^yes NVRTC'; then
+	for name in half norm both sums; do
+		pm compile "$tmp/$name.gpt" --pass "$fuse" --arch sm_80,sm_90 -o "$tmp/$name.pmz"
+		exits 0 "$name is compiled for sm_80 and sm_90"
+	done
+else
+	skip "machine code of staged results" "NVRTC is not here"
+fi
+
 right places 'places (float[50,32] t, float[1,12,32] x) => (float[1,12,32] y, float[2,3,32] z)
 <int64[12] i = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, int64[2,3] j = {-46, 9, 14, 19, 24, 29}>
 {

@@ -163,6 +163,7 @@ static void prepare_call(Loading *l, size_t i)
 		pick = h->candidate;
 	}
 	st = prepare(l, &call, kind, pick, out);
+	here = here && !st;
 	/* As the program does (cuda_trial.c): the first algorithm that takes the call. */
 	for (uint32_t k = 0; k < PM_N_ALGOS && st; k++)
 		if (k != kind || pick)

@@ -154,7 +154,7 @@ class Model:
         self._close.atexit = False  # a thread that ends with the process may be in a call
         self.about = json.loads(rt.about(o.handle).decode("utf-8", "replace"))
         self.device = self.about["device"]
-        if self.about["untuned"]:
+        if self.about.get("untuned"):
             warnings.warn(self.about["untuned"], RuntimeWarning, stacklevel=3)
         if self.device.startswith("cuda:"):
             o.gpu = int(self.device[5:].split()[0])

@@ -26,12 +26,9 @@ static int is_elements(const Op *x, const Op *i, const Op *u, int axis)
 int64_t *f_steps_of(Graph *c, const Op *i, int64_t extent)
 {
 	enum { MOST = 4096 };
-	int64_t n = f_numel(i), *at, k, step;
+	int64_t n = f_numel(i), at[MOST], *steps, k, step;
 
-	if (!pm_is_const(i->val) || n < 1 || n > MOST)
-		return NULL;
-	at = f_alloc(c, (uint32_t)((n > STEPS_N ? n : STEPS_N) * (int64_t)sizeof *at));
-	if (!at || pm_ints(i->val, at, (uint32_t)n) != n)
+	if (!pm_is_const(i->val) || n < 1 || n > MOST || pm_ints(i->val, at, (uint32_t)n) != n)
 		return NULL;
 	for (k = 0; k < n; k++)
 		at[k] += at[k] < 0 ? extent : 0;
@@ -40,9 +37,13 @@ int64_t *f_steps_of(Graph *c, const Op *i, int64_t extent)
 		;
 	if (k < n || step < 1 || at[0] < 0 || at[n - 1] >= extent)
 		return NULL;
-	at[STEPS_STEP] = step;
-	at[STEPS_COUNT] = n;
-	return at;
+	steps = f_alloc(c, STEPS_N * sizeof *steps);
+	if (steps) {
+		steps[STEPS_START] = at[0];
+		steps[STEPS_STEP] = step;
+		steps[STEPS_COUNT] = n;
+	}
+	return steps;
 }
 
 int f_load_scatter(Graph *c, Node *n, const char *name, int out)

@@ -89,6 +89,25 @@ right uneven 'uneven (float[50,32] t, float[1,4,32] x) => (float[1,4,32] y)
 }'
 grep -q ' pick ' "$tmp/out"
 tap "others are read"
+# Tables of indices take no room of the pass.
+{
+	echo 'tables (float[8192,1] t, float[4096,1] x) => (float[4096,1] y)'
+	for k in 0 1 2 3 4 5 6 7 8 9; do
+		printf '%s int64[4096] i%d = {%s}' "$([ $k -eq 0 ] && echo '<' || echo ',')" $k "$(seq -s ', ' $k $((k + 4095)))"
+	done
+	echo '> {'
+	last=x
+	for k in 0 1 2 3 4 5 6 7 8 9; do
+		echo "g$k = Gather <axis = 0> (t, i$k)"
+		echo "s$k = Add ($last, g$k)"
+		last=s$k
+	done
+	echo 'y = Relu (s9) }'
+} >"$tmp/tables.gpt"
+pm explain "$tmp/tables.gpt" --pass "$fuse"
+exits 0 "ten tables of 4096 indices"
+[ "$(grep -c '^cluster ' "$tmp/out")" -eq 1 ] && [ "$(grep '^cluster ' "$tmp/out" | grep -o Gather | wc -l)" -eq 10 ]
+tap "are one kernel"
 right backwards 'backwards (float[50,32] t, float[1,3,32] x) => (float[1,3,32] y)
 <int64[3] i = {5, 3, 1}>
 {

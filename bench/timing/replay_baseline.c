@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* replay_baseline.c - the baseline makes all timed calls again, in a process and a thread of its own, and the
  * candidate's outputs are held against its. */
+#include "base/core/asan.h"
 #include "bench/compare/agree.h"
 #include "bench/inputs/inputs.h"
 #include "bench/timing/replay_priv.h"
@@ -174,7 +175,9 @@ Baseline *pm__baseline_begin(Check *k)
 	s->k = k;
 	s->again = (Again){ .k = k, .w = pm_worker_second(k->w), .side = k->o->baseline, .n_sides = 1 };
 	pm_rng_init(&s->again.rng, pm_secret_u64(k->o->secret, "again", 1));
-	s->started = !pthread_create(&s->thread, NULL, run, s);
+	/* Both sides begin processes. fork() leaves the locks of the C library's allocator free, not those of
+	 * AddressSanitizer's: a child that is made while the other thread has one waits for ever. */
+	s->started = !PM_ASAN && !pthread_create(&s->thread, NULL, run, s);
 	return s;
 }
 

@@ -3,20 +3,14 @@
 #include "runtime/emu/emu_fiber.h"
 
 #include "base/core/arena.h"
+#include "base/core/asan.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define FIBER_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define FIBER_ASAN 1
-#endif
-#endif
-#ifdef FIBER_ASAN
+#if PM_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -116,7 +110,7 @@ __asm__(".text\n"
 void pm__fiber_asm(void **save, void *load);
 #endif
 
-#ifdef FIBER_ASAN
+#if PM_ASAN
 static _Thread_local PmFiber *previous; /* NULL = one that was left for good */
 
 /* On the stack that was switched to. Where a thread's own stack lies is learned each time one comes from it,
@@ -134,7 +128,7 @@ static __attribute__((noinline)) void arrived(void *fake)
 /* The first thing a fiber does. */
 static void start(void)
 {
-#ifdef FIBER_ASAN
+#if PM_ASAN
 	arrived(NULL);
 #endif
 	running->fn();
@@ -203,7 +197,7 @@ void pm__fiber_free(PmFiber *f)
 	if (!f)
 		return;
 	if (f->map) {
-#ifdef FIBER_ASAN
+#if PM_ASAN
 		/* A fiber that was left for good may have poisoned parts of its stack. */
 		__asan_unpoison_memory_region(f->low, f->size);
 #endif
@@ -215,7 +209,7 @@ void pm__fiber_free(PmFiber *f)
 void pm__fiber_switch(PmFiber *from, PmFiber *to)
 {
 	running = to;
-#ifdef FIBER_ASAN
+#if PM_ASAN
 	previous = from;
 	__sanitizer_start_switch_fiber(&from->fake, to->low, to->size);
 #endif
@@ -224,7 +218,7 @@ void pm__fiber_switch(PmFiber *from, PmFiber *to)
 #else
 	pm__fiber_asm(&from->sp, to->sp);
 #endif
-#ifdef FIBER_ASAN
+#if PM_ASAN
 	arrived(from->fake);
 #endif
 }
@@ -232,7 +226,7 @@ void pm__fiber_switch(PmFiber *from, PmFiber *to)
 void pm__fiber_leave(PmFiber *to)
 {
 	running = to;
-#ifdef FIBER_ASAN
+#if PM_ASAN
 	previous = NULL;
 	__sanitizer_start_switch_fiber(NULL, to->low, to->size);
 #endif

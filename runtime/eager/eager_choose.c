@@ -24,22 +24,6 @@ static void begin(KGen *k, PmPlan *p, PmNode n, int dtype)
 	pm__kg_out(k, "y", pm__loc(p, y), pm__type(p, y)->dtype, pm__numel(p, y));
 }
 
-static void operand(KGen *k, const char *name, PmValue v, const Loc *l)
-{
-	const PmType *t = pm__type(k->p, v);
-
-	pm__kg_in(k, name, l, t->dtype, pm__distinct(t, l));
-}
-
-static PmStatus launch(KGen *k, const char *text, int64_t threads, PmErr *err)
-{
-	char label[96];
-
-	snprintf(label, sizeof label, "eager %s %s", pm_node_op_name(k->p->g, k->node),
-		 pm_dtype_name(k->dtype));
-	return pm__kg_launch(k, label, text, threads, pm_op_flops(k->p->g, k->node), err);
-}
-
 static PmStatus place_all(PmPlan *p, PmNode n, PmErr *err)
 {
 	PmStatus st = PM_OK;
@@ -85,9 +69,9 @@ PmStatus eager_hardmax(PmPlan *p, PmNode n, PmErr *err)
 		return st;
 	begin(&k, p, n, pm__type(p, x)->dtype);
 	pm_str_addf(&k.head, "typedef %s A;\n", pm__acc_type(k.dtype));
-	operand(&k, "x", x, pm__loc(p, x));
+	pm__kg_operand(&k, "x", x, pm__loc(p, x));
 	count = lines(&k, x, y);
-	return launch(&k, hardmax_cu, pm__numel(p, y) ? count : 0, err);
+	return pm__kg_launch_op(&k, hardmax_cu, pm__numel(p, y) ? count : 0, pm_op_flops(p->g, n), err);
 }
 
 PmStatus eager_top_k(PmPlan *p, PmNode n, PmErr *err)
@@ -108,10 +92,10 @@ PmStatus eager_top_k(PmPlan *p, PmNode n, PmErr *err)
 		pm__kg_define(&k, "HAS_INDEX", "1");
 		pm__kg_out(&k, "idx", pm__loc(p, idx), PM_I64, pm__numel(p, idx));
 	}
-	operand(&k, "x", x, pm__loc(p, x));
+	pm__kg_operand(&k, "x", x, pm__loc(p, x));
 	count = lines(&k, x, y);
 	pm__kg_int(&k, "want", pm__type(p, y)->dim[axis]);
-	return launch(&k, top_k_cu, pm__numel(p, y) ? count : 0, err);
+	return pm__kg_launch_op(&k, top_k_cu, pm__numel(p, y) ? count : 0, pm_op_flops(p->g, n), err);
 }
 
 PmStatus eager_one_hot(PmPlan *p, PmNode n, PmErr *err)
@@ -131,13 +115,13 @@ PmStatus eager_one_hot(PmPlan *p, PmNode n, PmErr *err)
 	for (int d = axis + 1; d < t->rank; d++)
 		inner *= t->dim[d];
 	begin(&k, p, n, t->dtype);
-	operand(&k, "idx", x, &l);
-	operand(&k, "values", values, pm__loc(p, values));
+	pm__kg_operand(&k, "idx", x, &l);
+	pm__kg_operand(&k, "values", values, pm__loc(p, values));
 	pm__kg_int(&k, "vs", pm__loc(p, values)->stride[0]);
 	pm__kg_int(&k, "inner", inner);
 	pm__kg_int(&k, "depth", t->dim[axis]);
 	pm__kg_int(&k, "total", pm__numel(p, y));
-	return launch(&k, one_hot_cu, pm__numel(p, y), err);
+	return pm__kg_launch_op(&k, one_hot_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
 }
 
 PmStatus eager_reverse_sequence(PmPlan *p, PmNode n, PmErr *err)
@@ -153,15 +137,15 @@ PmStatus eager_reverse_sequence(PmPlan *p, PmNode n, PmErr *err)
 		return st;
 	begin(&k, p, n, t->dtype);
 	pm__kg_define(&k, "BATCH", "%d", batch);
-	operand(&k, "x", x, pm__loc(p, x));
-	operand(&k, "lengths", len, pm__loc(p, len));
+	pm__kg_operand(&k, "x", x, pm__loc(p, x));
+	pm__kg_operand(&k, "lengths", len, pm__loc(p, len));
 	pm__kg_space(&k, "r", t->dim + 2, t->rank - 2, &rest, 1);
 	pm__kg_int(&k, "d1", t->dim[1]);
 	pm__kg_int(&k, "bs", xs[batch]);
 	pm__kg_int(&k, "ss", xs[1 - batch]);
 	pm__kg_int(&k, "ls", pm__loc(p, len)->stride[0]);
 	pm__kg_int(&k, "total", pm__numel(p, y));
-	return launch(&k, reverse_sequence_cu, pm__numel(p, y), err);
+	return pm__kg_launch_op(&k, reverse_sequence_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
 }
 
 PmStatus eager_eye_like(PmPlan *p, PmNode n, PmErr *err)
@@ -180,7 +164,7 @@ PmStatus eager_eye_like(PmPlan *p, PmNode n, PmErr *err)
 	pm__kg_int(&k, "cols", t->dim[1]);
 	pm__kg_int(&k, "shift", shift);
 	pm__kg_int(&k, "total", pm__numel(p, y));
-	return launch(&k, eye_like_cu, pm__numel(p, y), err);
+	return pm__kg_launch_op(&k, eye_like_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
 }
 
 PmStatus eager_range(PmPlan *p, PmNode n, PmErr *err)
@@ -194,10 +178,10 @@ PmStatus eager_range(PmPlan *p, PmNode n, PmErr *err)
 		return st;
 	begin(&k, p, n, dtype);
 	pm_str_addf(&k.head, "typedef %s A;\n", pm_dtype_is_float(dtype) ? "double" : pm__acc_type(dtype));
-	operand(&k, "start", from, pm__loc(p, from));
-	operand(&k, "step", step, pm__loc(p, step));
+	pm__kg_operand(&k, "start", from, pm__loc(p, from));
+	pm__kg_operand(&k, "step", step, pm__loc(p, step));
 	pm__kg_int(&k, "total", pm__numel(p, y));
-	return launch(&k, range_cu, pm__numel(p, y), err);
+	return pm__kg_launch_op(&k, range_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
 }
 
 PmStatus eager_non_zero(PmPlan *p, PmNode n, PmErr *err)
@@ -212,11 +196,12 @@ PmStatus eager_non_zero(PmPlan *p, PmNode n, PmErr *err)
 		return st;
 	begin(&k, p, n, t->dtype);
 	pm__kg_define(&k, "RANK", "%d", t->rank);
-	operand(&k, "x", x, pm__loc(p, x));
+	pm__kg_operand(&k, "x", x, pm__loc(p, x));
 	pm__kg_space(&k, "o", t->dim, t->rank, &row, 1);
 	pm__kg_list(&k, "xd", t->dim, t->rank);
 	pm__kg_int(&k, "want", pm__type(p, y)->dim[1]);
-	return launch(&k, non_zero_cu, t->rank && pm__numel(p, x) ? PM__BLOCK : 0, err);
+	return pm__kg_launch_op(&k, non_zero_cu, t->rank && pm__numel(p, x) ? PM__BLOCK : 0,
+				pm_op_flops(p->g, n), err);
 }
 
 PmStatus eager_random(PmPlan *p, PmNode n, PmErr *err)
@@ -235,5 +220,5 @@ PmStatus eager_random(PmPlan *p, PmNode n, PmErr *err)
 	pm__kg_f64(&k, "a", pm_node_f(p->g, n, normal ? "mean" : "low", 0));
 	pm__kg_f64(&k, "b", pm_node_f(p->g, n, normal ? "scale" : "high", 1));
 	pm__kg_int(&k, "total", pm__numel(p, y));
-	return launch(&k, random_cu, pm__numel(p, y), err);
+	return pm__kg_launch_op(&k, random_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
 }

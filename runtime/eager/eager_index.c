@@ -22,16 +22,6 @@ static void operand(KGen *k, const char *name, PmValue v, const Loc *l, int64_t 
 	pm__kg_in(k, name, l, t->dtype, least(most, pm__distinct(t, l)));
 }
 
-static PmStatus launch(KGen *k, const char *text, int64_t threads, PmErr *err)
-{
-	const PmPlan *p = k->p;
-	PmNode n = k->node;
-	char label[96];
-
-	snprintf(label, sizeof label, "eager %s %s", pm_node_op_name(p->g, n), pm_dtype_name(k->dtype));
-	return pm__kg_launch(k, label, text, threads, pm_op_flops(p->g, n), err);
-}
-
 PmStatus eager_gather_elements(PmPlan *p, PmNode n, PmErr *err)
 {
 	PmValue x = pm_node_in(p->g, n, 0), idx = pm_node_in(p->g, n, 1), y = pm_node_out(p->g, n, 0);
@@ -52,7 +42,7 @@ PmStatus eager_gather_elements(PmPlan *p, PmNode n, PmErr *err)
 	pm__kg_space(&k, "o", t->dim, t->rank, strides, 2);
 	pm__kg_int(&k, "axis_dim", pm__type(p, x)->dim[axis]);
 	pm__kg_int(&k, "axis_stride", pm__loc(p, x)->stride[axis]);
-	return launch(&k, gather_elements_cu, pm__numel(p, y), err);
+	return pm__kg_launch_op(&k, gather_elements_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
 }
 
 PmStatus eager_gather_nd(PmPlan *p, PmNode n, PmErr *err)
@@ -83,5 +73,5 @@ PmStatus eager_gather_nd(PmPlan *p, PmNode n, PmErr *err)
 	pm__kg_list(&k, "xs", xs + batch, len);
 	pm__kg_int(&k, "per_batch", per_batch);
 	pm__kg_int(&k, "total", pm__numel(p, y));
-	return launch(&k, gather_nd_cu, pm__numel(p, y), err);
+	return pm__kg_launch_op(&k, gather_nd_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
 }

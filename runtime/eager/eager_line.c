@@ -45,15 +45,6 @@ static void begin(KGen *k, PmPlan *p, PmNode n)
 	pm__kg_in(k, "x", pm__loc(p, x), t->dtype, pm__distinct(t, pm__loc(p, x)));
 }
 
-static PmStatus launch(KGen *k, const char *text, int64_t threads, PmErr *err)
-{
-	char label[96];
-
-	snprintf(label, sizeof label, "eager %s %s", pm_node_op_name(k->p->g, k->node),
-		 pm_dtype_name(k->dtype));
-	return pm__kg_launch(k, label, text, threads, pm_op_flops(k->p->g, k->node), err);
-}
-
 PmStatus eager_lp_norm(PmPlan *p, PmNode n, PmErr *err)
 {
 	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0);
@@ -74,7 +65,7 @@ PmStatus eager_lp_norm(PmPlan *p, PmNode n, PmErr *err)
 	pm__kg_int(&k, "len", pm__type(p, x)->dim[axis]);
 	pm__kg_int(&k, "xs", pm__loc(p, x)->stride[axis]);
 	pm__kg_int(&k, "ys", pm__loc(p, y)->stride[axis]);
-	return launch(&k, lp_norm_cu, pm__numel(p, y) ? l.count : 0, err);
+	return pm__kg_launch_op(&k, lp_norm_cu, pm__numel(p, y) ? l.count : 0, pm_op_flops(p->g, n), err);
 }
 
 /* A constant operand of one integer; `dflt` when it is omitted. */
@@ -126,7 +117,7 @@ PmStatus eager_dft(PmPlan *p, PmNode n, PmErr *err)
 	pm__kg_int(&k, "used", length < t->dim[axis] ? length : t->dim[axis]);
 	pm__kg_int(&k, "xs", pm__loc(p, x)->stride[axis]);
 	pm__kg_int(&k, "re", pm__loc(p, x)->stride[t->rank - 1]);
-	return launch(&k, dft_cu, l.count * yt->dim[axis], err);
+	return pm__kg_launch_op(&k, dft_cu, l.count * yt->dim[axis], pm_op_flops(p->g, n), err);
 }
 
 PmStatus eager_trilu(PmPlan *p, PmNode n, PmErr *err)
@@ -151,7 +142,7 @@ PmStatus eager_trilu(PmPlan *p, PmNode n, PmErr *err)
 	pm__kg_divisor(&k, "rows", rows);
 	pm__kg_divisor(&k, "cols", cols);
 	pm__kg_int(&k, "shift", shift);
-	return launch(&k, trilu_cu, pm__numel(p, y), err);
+	return pm__kg_launch_op(&k, trilu_cu, pm__numel(p, y), pm_op_flops(p->g, n), err);
 }
 
 PmStatus eager_cum_sum(PmPlan *p, PmNode n, PmErr *err)
@@ -199,7 +190,7 @@ PmStatus eager_cum_sum(PmPlan *p, PmNode n, PmErr *err)
 	pm__kg_int(&k, "xs", pm__loc(p, x)->stride[axis]);
 	pm__kg_int(&k, "ys", pm__loc(p, y)->stride[axis]);
 	if (t->dim[axis] <= ROW_MIN || pm__loc(p, y)->stride[axis] != 1)
-		return launch(&k, cum_sum_cu, t->dim[axis] ? count : 0, err);
+		return pm__kg_launch_op(&k, cum_sum_cu, t->dim[axis] ? count : 0, pm_op_flops(p->g, n), err);
 	pm__kg_define(&k, "V", "%d", t->dim[axis] > 4 * WARP ? 4 : 1);
 	snprintf(label, sizeof label, "eager CumSum %s", pm_dtype_name(t->dtype));
 	return pm__kg_launch_grid(&k, label, cum_sum_row_cu,

@@ -26,23 +26,6 @@ static int64_t pow2_to(int64_t n, int64_t most)
 	return p;
 }
 
-/* An operand at a place. */
-static void operand(KGen *k, const char *name, PmValue v, const Loc *l)
-{
-	const PmType *t = pm__type(k->p, v);
-
-	pm__kg_in(k, name, l, t->dtype, pm__distinct(t, l));
-}
-
-static PmStatus launch(KGen *k, const char *text, int64_t threads, int64_t flops, PmErr *err)
-{
-	char label[96];
-
-	snprintf(label, sizeof label, "eager %s %s", pm_node_op_name(k->p->g, k->node),
-		 pm_dtype_name(k->dtype));
-	return pm__kg_launch(k, label, text, threads, flops, err);
-}
-
 static int joins(const PmPlan *p, PmNode n)
 {
 	return strcmp(pm_node_s(p->g, n, "reduction", "none"), "none") != 0;
@@ -113,7 +96,7 @@ static void put_lines(KGen *k, PmNode n, const Lines *l, const int64_t *where)
 {
 	const int64_t *strides[4] = { l->stride[0], where, l->stride[2], l->stride[3] };
 
-	operand(k, "u", pm_node_in(k->p->g, n, 2), &l->u);
+	pm__kg_operand(k, "u", pm_node_in(k->p->g, n, 2), &l->u);
 	pm__kg_space(k, "o", l->dim, l->rank, strides, 4);
 	pm__kg_int(k, "len", l->len);
 	pm__kg_int(k, "axis_dim", l->axis_dim);
@@ -124,7 +107,7 @@ static void put_lines(KGen *k, PmNode n, const Lines *l, const int64_t *where)
 
 static void put_indices(KGen *k, PmNode n, const Lines *l)
 {
-	operand(k, "idx", pm_node_in(k->p->g, n, 1), &l->idx);
+	pm__kg_operand(k, "idx", pm_node_in(k->p->g, n, 1), &l->idx);
 	pm__kg_int(k, "is", l->step[1]);
 }
 
@@ -289,7 +272,7 @@ static PmStatus sort(PmPlan *p, PmNode n, const Lines *l, Tiles *g, PmErr *err)
 	pm__kg_list(&k, "extent", l->extent, l->tuple);
 	pm__kg_int(&k, "len", l->len);
 	pm__kg_int(&k, "places", l->axis_dim);
-	return launch(&k, scatter_sort_cu, g->lines * PM__BLOCK, 0, err);
+	return pm__kg_launch_op(&k, scatter_sort_cu, g->lines * PM__BLOCK, 0, err);
 }
 
 /* A launch of tiles; y is placed, and has the lines of l. */
@@ -302,7 +285,7 @@ static PmStatus launch_tiles(KGen *k, PmNode n, const Lines *l, const Tiles *g, 
 	if (l->step[3] == 1)
 		pm__kg_define(k, "LAST", "1");
 	pm__kg_out(k, "y", pm__loc(p, y), k->dtype, pm__numel(p, y));
-	operand(k, "x", x, pm__loc(p, x));
+	pm__kg_operand(k, "x", x, pm__loc(p, x));
 	if (g->is_sorted) {
 		pm__kg_define(k, "SORTED", "1");
 		put_sorted(k, g, "const int *__restrict__ first", "const uint2 *__restrict__ order");
@@ -311,7 +294,7 @@ static PmStatus launch_tiles(KGen *k, PmNode n, const Lines *l, const Tiles *g, 
 	}
 	put_lines(k, n, l, g->is_sorted ? g->stride : l->stride[1]);
 	pm__kg_divisor(k, "tiles", g->along);
-	return launch(k, text, g->along * g->across * PM__BLOCK, pm_op_flops(p->g, n), err);
+	return pm__kg_launch_op(k, text, g->along * g->across * PM__BLOCK, pm_op_flops(p->g, n), err);
 }
 
 /* Updates that a tile takes at once, of a line: all that there are if they are few. Of sorted ones so many
@@ -403,7 +386,7 @@ PmStatus eager_scatter_elements(PmPlan *p, PmNode n, PmErr *err)
 		return scatter_tiles(p, n, &l, &g, err);
 	put_indices(&k, n, &l);
 	put_lines(&k, n, &l, l.stride[1]);
-	return launch(&k, scatter_elements_cu, l.len ? l.n : 0, pm_op_flops(p->g, n), err);
+	return pm__kg_launch_op(&k, scatter_elements_cu, l.len ? l.n : 0, pm_op_flops(p->g, n), err);
 }
 
 /* --- ScatterND -------------------------------------------------------------------------------------------
@@ -459,11 +442,11 @@ PmStatus eager_scatter_nd(PmPlan *p, PmNode n, PmErr *err)
 		tuples *= it->dim[d];
 	threads = joins(p, n) ? row : row * tuples;
 	pm__kg_define(&k, "LEN", "%d", len);
-	operand(&k, "idx", idx, &il);
-	operand(&k, "u", u, &ul);
+	pm__kg_operand(&k, "idx", idx, &il);
+	pm__kg_operand(&k, "u", u, &ul);
 	pm__kg_list(&k, "yd", t->dim, len);
 	pm__kg_int(&k, "row", row);
 	pm__kg_int(&k, "tuples", tuples);
 	pm__kg_int(&k, "total", threads);
-	return launch(&k, scatter_nd_cu, tuples ? threads : 0, pm_op_flops(p->g, n), err);
+	return pm__kg_launch_op(&k, scatter_nd_cu, tuples ? threads : 0, pm_op_flops(p->g, n), err);
 }

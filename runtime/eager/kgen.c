@@ -88,6 +88,13 @@ void pm__kg_in(KGen *k, const char *name, const Loc *l, int dtype, int64_t numel
 	k->bytes += numel * (int64_t)pm_dtype_size(dtype);
 }
 
+void pm__kg_operand(KGen *k, const char *name, PmValue v, const Loc *l)
+{
+	const PmType *t = pm__type(k->p, v);
+
+	pm__kg_in(k, name, l, t->dtype, pm__distinct(t, l));
+}
+
 void pm__kg_out(KGen *k, const char *name, const Loc *l, int dtype, int64_t numel)
 {
 	char type[48];
@@ -342,4 +349,13 @@ PmStatus pm__kg_launch(KGen *k, const char *label, const char *body, int64_t thr
 	PmGrid grid = { (threads + PM__BLOCK - 1) / PM__BLOCK, 1, PM__BLOCK };
 
 	return pm__kg_launch_grid(k, label, body, grid, flops, err);
+}
+
+PmStatus pm__kg_launch_op(KGen *k, const char *body, int64_t threads, int64_t flops, PmErr *err)
+{
+	char label[96];
+
+	snprintf(label, sizeof label, "eager %s %s", pm_node_op_name(k->p->g, k->node),
+		 pm_dtype_name(k->dtype));
+	return pm__kg_launch(k, label, body, threads, flops, err);
 }

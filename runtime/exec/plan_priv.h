@@ -196,6 +196,8 @@ void pm__kg_release(KGen *k);
 void pm__kg_define(KGen *k, const char *name, const char *fmt, ...) PM_PRINTF(3, 4);
 /* A pointer parameter `const <ctype> *name` (or writable) at a place of `numel` distinct elements. */
 void pm__kg_in(KGen *k, const char *name, const Loc *l, int dtype, int64_t numel);
+/* The same of a value, at a place that has its sizes: all elements that it has there. */
+void pm__kg_operand(KGen *k, const char *name, PmValue v, const Loc *l);
 void pm__kg_out(KGen *k, const char *name, const Loc *l, int dtype, int64_t numel);
 /* A pointer parameter, declared in full, at a scratch buffer that holds what the elements of T do not:
  * `bytes`. */
@@ -226,6 +228,8 @@ PmStatus pm__kg_launch_grid(KGen *k, const char *label, const char *body, PmGrid
 /* The same with one thread per element: `threads` in total. */
 PmStatus pm__kg_launch(KGen *k, const char *label, const char *body, int64_t threads, int64_t flops,
 		       PmErr *err);
+/* The same under the name of the node's operator and of the kernel's type: "eager Gather float". */
+PmStatus pm__kg_launch_op(KGen *k, const char *body, int64_t threads, int64_t flops, PmErr *err);
 
 /* ---- one result element per element of its operands (eager_vec.c) ---- */
 

@@ -101,8 +101,9 @@ def fill(o, path, kind, pairs, measured, told):
 def with_libraries_of_torch():
     """What is tuned holds for one version of cuBLASLt and cuDNN: all commands take those that PyTorch brings."""
     code, text = call([sys.executable, "-c", "import torch; from passmith import _find; print(_find.environment().get('LD_LIBRARY_PATH', ''))"], 120)
-    if not code and text.strip():
-        os.environ["LD_LIBRARY_PATH"] = text.strip().splitlines()[-1]
+    if code:
+        sys.exit("deploy: PyTorch or the Python package cannot be imported; install both, or name them in PYTHONPATH.")
+    os.environ["LD_LIBRARY_PATH"] = text.splitlines()[-1]
 
 
 def main():

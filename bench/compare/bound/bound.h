@@ -29,6 +29,9 @@
  * and in common with its channel u sqrt((1 + 1.5 r^2) (x - mean)^2 k^2 + r^2 ((mean k)^2 + (bias - mean
  * k)^2)): the orders that subtract first, and those that fold the shift (bound_affine.c).
  *
+ * A norm of rows or groups has what group() in bound_norm.c says, where numbers are denormal also half the
+ * least one for the mean, for the difference and for what the scale multiplies.
+ *
  * Resize between elements has the errors of positions in float, of weights and of a sum (bound_resize.c).
  *
  * Parts add as variances; linearly where both hold the same earlier rounding (`source`). In common is what is

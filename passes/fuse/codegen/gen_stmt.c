@@ -522,10 +522,20 @@ static void store_vector(const Gen *g, const Stmt *s, const char *letter, int64_
 	g_add(g, ");\n");
 }
 
-static void store(const Gen *g, const Stmt *s)
+/* "] = st<__half>(v7);": the variable in the type of the element. */
+static void put_in(const Gen *g, const Stmt *s)
 {
 	int ints = f_class(s->dtype) == PM_I64;
 
+	g_add(g, ints ? "] = (" : "] = st<");
+	g_add(g, f_ctype(s->dtype));
+	g_add(g, ints ? ")(" : ">(");
+	g_ref(g, s->from[0]);
+	g_add(g, s->dtype == PM_BOOL ? " != 0);\n" : ");\n");
+}
+
+static void store(const Gen *g, const Stmt *s)
+{
 	if (s->packed) {
 		store_vector(g, s, "w", s->from[0].var);
 		return;
@@ -544,11 +554,7 @@ static void store(const Gen *g, const Stmt *s)
 		g_add(g, "j");
 	else
 		g_ix(g, s->at);
-	g_add(g, ints ? "] = (" : "] = st<");
-	g_add(g, f_ctype(s->dtype));
-	g_add(g, ints ? ")(" : ">(");
-	g_ref(g, s->from[0]);
-	g_add(g, s->dtype == PM_BOOL ? " != 0);\n" : ");\n");
+	put_in(g, s);
 	if (s->vec)
 		store_vector(g, s, "u", s->arg);
 }
@@ -572,19 +578,13 @@ static void staged(const Gen *g, const Stmt *s)
 
 static void stage(const Gen *g, const Stmt *s)
 {
-	int ints = f_class(s->dtype) == PM_I64;
-
 	g_lanes(g, s->lanes);
 	staged(g, s);
 	g_add(g, "(");
 	g_ix(g, s->at);
 	g_num(g, ") * ", pitch(g));
 	g_num(g, " + threadIdx.x / ", g->n->shape.group);
-	g_add(g, ints ? "] = (" : "] = st<");
-	g_add(g, f_ctype(s->dtype));
-	g_add(g, ints ? ")(" : ">(");
-	g_ref(g, s->from[0]);
-	g_add(g, s->dtype == PM_BOOL ? " != 0);\n" : ");\n");
+	put_in(g, s);
 }
 
 /* A block has as many threads for each of its rows, so that a thread stores of one row alone. */

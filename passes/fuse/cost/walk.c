@@ -33,8 +33,7 @@ static int turns_with(const Index *ix, int atom, uint32_t dep)
 	return 0;
 }
 
-/* Elements between what neighbours in this variable read; 0 when it does not matter. */
-static int64_t stride_by(const Index *ix, Ix at, uint32_t dep)
+int64_t nest_stride(const Index *ix, Ix at, uint32_t dep)
 {
 	const Lin *l = &ix->lin[at];
 	int64_t best = 0;
@@ -52,8 +51,8 @@ static int64_t stride_by(const Index *ix, Ix at, uint32_t dep)
 /* In which order of memory bytes are accessed. */
 static void count_order(const Walk *w, const Stmt *s, double bytes)
 {
-	int64_t size = (int64_t)pm_dtype_bytes(s->dtype), row = stride_by(w->n->ix, s->at, DEP_ROW) * size,
-		chunk = stride_by(w->n->ix, s->at, DEP_CHUNK) * size;
+	int64_t size = (int64_t)pm_dtype_bytes(s->dtype), row = nest_stride(w->n->ix, s->at, DEP_ROW) * size,
+		chunk = nest_stride(w->n->ix, s->at, DEP_CHUNK) * size;
 
 	if (chunk && chunk <= 16)
 		w->cost->along += bytes;
@@ -64,7 +63,7 @@ static void count_order(const Walk *w, const Stmt *s, double bytes)
 /* Rows of a block whose elements lie side by side share what is read: 32 bytes at a time. */
 static double rows_in_a_sector(const Nest *n, Ix at, double size)
 {
-	double apart = (double)stride_by(n->ix, at, DEP_ROW) * size, rows;
+	double apart = (double)nest_stride(n->ix, at, DEP_ROW) * size, rows;
 
 	if (!n->shape.rows || apart <= 0 || apart > 16)
 		return 1;
@@ -87,7 +86,7 @@ static void count_load(const Walk *w, const Stmt *s, int64_t numel)
 	int rows = x->rows && (x->column || x->group == 1);
 	double size = pm_dtype_bytes(s->dtype), lanes = s->lanes ? x->vec : 1, all = w->times * lanes * size;
 	double once = (double)numel * size;
-	double wide = (double)stride_by(w->n->ix, s->at, rows ? DEP_ROW : DEP_CHUNK) * size;
+	double wide = (double)nest_stride(w->n->ix, s->at, rows ? DEP_ROW : DEP_CHUNK) * size;
 
 	count_order(w, s, all);
 	w->cost->bytes += (all < once ? all : once + w->t->beyond_share * (all - once)) *
@@ -99,17 +98,16 @@ static void count_load(const Walk *w, const Stmt *s, int64_t numel)
 	count_work(w, 0, 2);
 }
 
-/* Bytes that the threads of a warp write with one instruction without a gap: of a row's neighbours where
- * these lie side by side, else of neighbouring rows. */
-static double side_by_side(const Nest *n, const Stmt *s, double size)
+/* Bytes that the threads of a warp write with one instruction without a gap, `width` each: of a row's
+ * neighbours where these lie side by side, else of neighbouring rows. */
+static double side_by_side(const Nest *n, const Stmt *s, double width)
 {
 	const Shape *x = &n->shape;
-	double along = (double)stride_by(n->ix, s->at, DEP_CHUNK) * size,
-	       rows = (double)stride_by(n->ix, s->at, DEP_ROW) * size;
+	double size = pm_dtype_bytes(s->dtype), along = (double)nest_stride(n->ix, s->at, DEP_CHUNK) * size;
 
-	if (!x->rows || x->column || along <= 16)
+	if (!x->rows || x->column || along <= (width > 16 ? width : 16))
 		return 32;
-	return rows == size && x->group < 32 ? 32.0 / x->group * size : size;
+	return nest_stride(n->ix, s->at, DEP_ROW) == 1 && x->group < 32 ? 32.0 / x->group * width : width;
 }
 
 static void count_sectors(const Walk *w, double bytes, double whole)
@@ -132,15 +130,14 @@ static void count_drain(const Walk *w, const Stmt *s)
 static void count_store(const Walk *w, const Stmt *s)
 {
 	const Lin *l = &w->n->ix->lin[s->at];
-	double numel = (double)w->n->out[s->arg].numel;
+	double numel = (double)w->n->out[s->arg].numel, size = pm_dtype_bytes(s->dtype);
 	int i;
 
-	w->cost->bytes += numel * pm_dtype_bytes(s->dtype);
-	count_order(w, s, numel * pm_dtype_bytes(s->dtype));
+	w->cost->bytes += numel * size;
+	count_order(w, s, numel * size);
 	w->cost->lane_loads += s->lanes && !s->vec;
 	if (!w->n->shape.dot)
-		count_sectors(w, numel * pm_dtype_bytes(s->dtype),
-			      side_by_side(w->n, s, pm_dtype_bytes(s->dtype)));
+		count_sectors(w, numel * size, side_by_side(w->n, s, s->vec ? w->n->shape.vec * size : size));
 	/* Which of a product's axes runs along memory. */
 	for (i = 0; i < l->n && w->n->shape.dot && w->n->shape.vec == 1; i++) {
 		uint32_t deps = w->n->ix->atom[l->t[i].atom].deps;

@@ -22,6 +22,9 @@ typedef struct Cost {
 	int syncs;      /* times that the threads of a row join their parts */
 } Cost;
 
+/* Elements between what neighbours in a variable (DEP_ROW, DEP_CHUNK) read or write; 0 when it does not
+ * matter. */
+int64_t nest_stride(const Index *ix, Ix at, uint32_t dep);
 /* Of a complete nest. */
 Cost nest_cost(const Nest *n, const Target *t);
 

@@ -2,6 +2,8 @@
 /* store.c - the statement that stores a result. */
 #include "../fuse.h"
 
+#include "../cost/walk.h"
+
 /* Storing rounds, so that what is rounded for readers need not be rounded again. */
 static int unrounded(const Ctx *c, int var)
 {
@@ -34,19 +36,7 @@ void f_store(Ctx *c, int k, Ix at, int var)
 
 int f_is_turned(const Ctx *c, Ix at)
 {
-	const Lin *l = &c->ix->lin[at];
-	int64_t row = 0, along = 0;
-
-	for (int i = 0; i < l->n; i++) {
-		uint32_t deps = c->ix->atom[l->t[i].atom].deps;
-		int64_t *least = deps & DEP_ROW ? &row : &along;
-
-		if (deps & DEP_ROW && deps & (DEP_CHUNK | DEP_LANE))
-			return 0;
-		if (!*least || l->t[i].k < *least)
-			*least = l->t[i].k;
-	}
-	return row == 1 && along > 1;
+	return nest_stride(c->ix, at, DEP_ROW) == 1 && nest_stride(c->ix, at, DEP_CHUNK) > 1;
 }
 
 void f_stage(Ctx *c, int k, Ix e, int64_t extent, int var)

@@ -26,6 +26,19 @@ template <class J> static __device__ __forceinline__ I place_of(const J *tuple, 
 	return to >= 0 && to < places ? to : -1;
 }
 
+/* Those of updates i0 + lane, 32 apart, up to `end`. Where there is none the last one is read, without a branch. */
+template <class J>
+static __device__ __forceinline__ void places_of(I (&to)[EACH], const J *idx, I step, I i0, I end, const I *extent, I n)
+{
+#pragma unroll
+	for (int k = 0; k < EACH; k++) {
+		const I i = i0 + k * 32 + threadIdx.x % 32;
+
+		to[k] = place_of(idx + (i < end ? i : end - 1) * step, extent, n);
+		to[k] = i < end ? to[k] : -1;
+	}
+}
+
 KERNEL
 {
 	__shared__ int count[WARPS * ROW], before[WARPS];
@@ -45,14 +58,7 @@ KERNEL
 	for (I i0 = begin; i0 < end; i0 += 32 * EACH) {
 		I to[EACH];
 
-		/* Where there is none the last one is read, without a branch. */
-#pragma unroll
-		for (int k = 0; k < EACH; k++) {
-			const I i = i0 + k * 32 + lane;
-
-			to[k] = place_of(idx + (i < end ? i : end - 1) * is, extent, places);
-			to[k] = i < end ? to[k] : -1;
-		}
+		places_of(to, idx, is, i0, end, extent, places);
 #pragma unroll
 		for (int k = 0; k < EACH; k++)
 			if (to[k] >= 0)
@@ -93,13 +99,7 @@ KERNEL
 	for (I i0 = begin; i0 < end; i0 += 32 * EACH) {
 		I to[EACH];
 
-#pragma unroll
-		for (int k = 0; k < EACH; k++) {
-			const I i = i0 + k * 32 + lane;
-
-			to[k] = place_of(idx + (i < end ? i : end - 1) * is, extent, places);
-			to[k] = i < end ? to[k] : -1;
-		}
+		places_of(to, idx, is, i0, end, extent, places);
 #pragma unroll
 		for (int k = 0; k < EACH; k++) {
 			const int r = to[k] < 0 ? RANGES : (int)(to[k] >> SHIFT);

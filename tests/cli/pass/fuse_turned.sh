@@ -55,6 +55,17 @@ right sums 'sums (float[2,641,72] x, float[72] w) => (float[2,72,641] y, float[2
    y = Transpose <perm = [0, 2, 1]> (t)
 }'
 staged 1
+# Vectors of 32 bytes lie side by side, too.
+cat >"$tmp/wide.gpt" <<'GRAPH'
+wide (double[4096,1024] x) => (double[4096,1024] y)
+{
+   s = Softmax <axis = 1> (x)
+   y = Mul (s, x)
+}
+GRAPH
+pm explain "$tmp/wide.gpt" --pass "$fuse"
+exits 0 "rows of double"
+says 'cluster Mul Softmax' "are fused"
 right line 'line (float[1,1,97] x) => (float[97,1,1] y)
 {
    s = Softmax <axis = 2> (x)

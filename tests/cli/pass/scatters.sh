@@ -5,24 +5,27 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 
+# agrees LAUNCHES OPERATOR WHAT: $tmp/g.gpt.
+agrees()
+{
+	pm run "$tmp/g.gpt" --device emu --compare ref --plan
+	exits 0 "$3 agree with the reference"
+	[ "$(grep -c "launch eager $2" "$tmp/err")" = "$1" ]
+	tap "in so many launches: $1"
+}
+
 # scatter LAUNCHES TYPE PLACES UPDATES REDUCTION: 40 lines, along the first axis.
 scatter()
 {
 	echo "g ($2[$3,40] x, int64[$4,40] i, $2[$4,40] u) => ($2[$3,40] y) { y = ScatterElements <axis = 0, reduction = \"$5\"> (x, i, u) }" >"$tmp/g.gpt"
-	pm run "$tmp/g.gpt" --device emu --compare ref --plan
-	exits 0 "$4 updates of $3 places ($2, $5) agree with the reference"
-	[ "$(grep -c 'launch eager ScatterElements' "$tmp/err")" = "$1" ]
-	tap "in so many launches: $1"
+	agrees "$1" ScatterElements "$4 updates of $3 places ($2, $5)"
 }
 
 # tuples LAUNCHES PLACES UPDATES REDUCTION: by two indices.
 tuples()
 {
 	echo "g (float[$2,7] x, int64[$3,2] i, float[$3] u) => (float[$2,7] y) { y = ScatterND <reduction = \"$4\"> (x, i, u) }" >"$tmp/g.gpt"
-	pm run "$tmp/g.gpt" --device emu --compare ref --plan
-	exits 0 "$3 tuples into $2 rows ($4) agree with the reference"
-	[ "$(grep -c 'launch eager ScatterND' "$tmp/err")" = "$1" ]
-	tap "in so many launches: $1"
+	agrees "$1" ScatterND "$3 tuples into $2 rows ($4)"
 }
 
 scatter 0 float 1031 0 add # a copy alone

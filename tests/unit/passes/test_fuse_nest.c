@@ -274,22 +274,22 @@ static void transposed_costs_more_than_contiguous(void **state)
 	give_back(state);
 }
 
-/* A section of 4096 rows of 64 elements, `per_block` rows of 256 / per_block threads in a block, that ends
- * with `store`. */
-static Cost cost_of_rows(int per_block, const char *store)
+/* A section of 4096 rows of 64 elements, `per_block` rows of 256 / per_block threads in a block, whose body
+ * is `store`. */
+static Cost cost_of_rows(const char *type, int vec, int per_block, const char *store)
 {
 	PmStr text = PM_STR_INIT;
 	Cost k;
 
 	pm_str_addf(
 		&text,
-		"nest rows 4096 vec 1 wide 0 group %d per_block %d block 256 column 0 keep 0 hold 0 split 0 "
-		"elements 0\noperand p0 float16 262144\nresult q0 float16 262144\natom r below 4096 "
-		"row\natom m0 "
-		"below 64 chunk\natom d below 64 chunk\nlane 0\nrow r\nloop 0 extent 64 by m0\nrows {\n  "
-		"rows 0 {\n    "
-		"load v0:float from p0[64 * r + m0] as float16\n    %s}\n",
-		256 / per_block, per_block, store);
+		"nest rows 4096 vec %d wide 0 group %d per_block %d block 256 column 0 keep 0 hold 0 split 0 "
+		"elements 0\noperand p0 %s 262144\nresult q0 %s 262144\n%satom r below 4096 row\natom m0 "
+		"below %d chunk\natom d below 64 chunk\nlane %s\nrow r\nloop 0 extent 64 by m0\nrows {\n  "
+		"rows 0 "
+		"{\n    %s}\n",
+		vec, 256 / per_block, per_block, type, type, vec > 1 ? "atom j below 4 lane\n" : "", 64 / vec,
+		vec > 1 ? "j" : "0", store);
 	k = nest_cost(parsed(text.s), &target);
 	pm_str_release(&text);
 	return k;
@@ -299,22 +299,31 @@ static Cost cost_of_rows(int per_block, const char *store)
  * fill sectors together. */
 static void what_lies_apart_costs_sectors(void **state)
 {
-	static const char stage[] =
-		"stage q0 at m0 of 64 by v0 as float16\n  }\n  drain q0[r + 4096 * d] elements 64 as "
-		"float16 wait\n",
-			  turned[] = "store q0[4096 * m0 + r] by v0 as float16\n  }\n";
-	const Cost order = cost_of_rows(8, "store q0[64 * r + m0] by v0 as float16\n  }\n");
-	const Cost apart = cost_of_rows(8, turned), near = cost_of_rows(32, turned);
-	const Cost eight = cost_of_rows(8, stage), sixteen = cost_of_rows(16, stage);
+#define LOAD "load v0:float from p0[64 * r + m0] as float16\n    "
+	static const char stage
+		[] = LOAD "stage q0 at m0 of 64 by v0 as float16\n  }\n  drain q0[r + 4096 * d] elements "
+			  "64 as float16 wait\n",
+	   turned[] = LOAD "store q0[4096 * m0 + r] by v0 as float16\n  }\n",
+	   ordered[] = LOAD "store q0[64 * r + m0] by v0 as float16\n  }\n",
+	   vectors[] =
+		   "load v0:double* from p0[64 * r + 4 * m0] as double vector lanes\n    store q0[64 * r + "
+		   "4 * m0] by v0 as double vector lanes\n  }\n";
+	const Cost order = cost_of_rows("float16", 1, 8, ordered),
+		   wide = cost_of_rows("double", 4, 8, vectors);
+	const Cost apart = cost_of_rows("float16", 1, 8, turned),
+		   near = cost_of_rows("float16", 1, 32, turned);
+	const Cost eight = cost_of_rows("float16", 1, 8, stage),
+		   sixteen = cost_of_rows("float16", 1, 16, stage);
 
 	(void)state;
-	assert_true(order.apart == 0 && apart.bytes == order.bytes);
+	assert_true(order.apart == 0 && wide.apart == 0 && apart.bytes == order.bytes);
 	assert_true(apart.apart == 15.0 * 2 * 262144); /* 2 of 32 bytes */
 	assert_true(near.apart == 3.0 * 2 * 262144);   /* four rows of a warp beside each other */
 	assert_true(eight.apart == 1.0 * 2 * 262144 && sixteen.apart == 0);
 	assert_true(sixteen.bytes == order.bytes && sixteen.work > order.work &&
 		    sixteen.syncs == order.syncs + 1);
 	give_back(state);
+#undef LOAD
 }
 
 static void work_and_turns_add_up(void **state)

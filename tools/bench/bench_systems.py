@@ -51,9 +51,10 @@ def call(command, log, env=None, seconds=None):
 
 
 def tasks_of(o):
-    text = subprocess.run([o.passmith, "task", "list", "--db", o.db, "--json"], check=True, capture_output=True,
-                          text=True).stdout
-    tasks = [t for t in json.loads(text)["results"] if t.get("split") == o.split]
+    said = fresh.answer([o.passmith, "task", "list", "--db", o.db])
+    if said.get("error"):
+        sys.exit(f"bench_systems: {said['error']}")
+    tasks = [t for t in said["results"] if t.get("split") == o.split]
     random.Random(o.seed).shuffle(tasks)
     return [str(t["id"]) for t in tasks[:o.tasks]]
 
@@ -307,6 +308,9 @@ def arguments():
     o = p.parse_args()
     if o.fresh and not o.models:
         p.error("--fresh needs --models DIR, the models to draw from")
+    for path in [o.passmith] + [x.split("=", 1)[-1] for x in o.passes]:
+        if not os.path.exists(path):
+            p.error(f"{path} does not exist; build it, or name another one with --passmith or --pass")
     if o.quick and (o.device != "cuda" or len(o.passes) > 1):
         p.error("--quick takes at most one pass, and a GPU")
     if o.tasks is None:

@@ -128,6 +128,15 @@ commit "2099-01-01T00:00:00Z"
 systems -o "$tmp/future" --draw-only
 warns "is of a time after the draw" "a commit of a later time is refused"
 commit "2020-03-01T00:00:00Z"
+systems --db "$tmp/none.db" -o "$tmp/none" --draw-only
+exits 1 "a benchmark that is not there"
+warns "none.db cannot be read as a database of tasks" "is a sentence"
+"$python" tools/bench/bench_systems.py --db "$tmp/none.db" --passmith "$passmith" --pass "$tmp/passes/silu.so" -o "$tmp/none" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 1 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q '^bench_systems: .*none.db' "$tmp/err"
+tap "and so is a database of tasks"
+systems --pass "$tmp/none.so" -o "$tmp/none" --draw-only
+exits 2 "a pass that is not there"
+warns "none.so does not exist" "is named"
 systems --db "$tmp/d/fresh.db" -o "$tmp/used" --draw-only --which held-out
 exits 1 "models that the benchmark has"
 warns "models (held-out) is without a task" "are not drawn from"

@@ -79,11 +79,15 @@ def chosen(subgraphs, known, seed):
 
 
 def read(db, question):
-    sq = sqlite3.connect(f"file:{os.path.abspath(db)}?mode=ro", uri=True)
+    sq = None
     try:
+        sq = sqlite3.connect(f"file:{os.path.abspath(db)}?mode=ro", uri=True)
         return sq.execute(question).fetchall()
+    except sqlite3.Error as e:
+        raise Refused(f"{db} cannot be read as a database of tasks ({e}); name one that passmith task build or task make wrote.") from None
     finally:
-        sq.close()
+        if sq:
+            sq.close()
 
 
 def benchmark_of(db):

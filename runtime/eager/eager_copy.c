@@ -84,26 +84,144 @@ PmStatus pm__move(PmPlan *p, PmNode n, const char *label, const PmVecOut *out, c
 	return pm__vec_launch(&k, label, out, in, 1, "\tq = e0;\n", 0, err);
 }
 
-PmStatus pm__copy(PmPlan *p, PmNode n, const PmType *t, const Loc *from, Loc *to, PmErr *err)
+/* Gives a copy its fresh contiguous buffer. */
+static PmStatus place_copy(PmPlan *p, PmCopy *c, PmErr *err)
 {
-	PmVecIn in = { .dtype = t->dtype };
-	PmVecOut out = { .dtype = t->dtype, .rank = t->rank, .dim = t->dim };
-	Loc source = *from, l = { 0 }; /* *to may be *from */
 	int64_t bytes;
-	PmStatus st = pm_type_bytes(t, &bytes, err);
-	char label[96];
+	PmStatus st = pm_type_bytes(c->type, &bytes, err);
 
 	if (st)
 		return st;
-	l.buf = pm__add_buffer(p, bytes, PM_BUF_SCRATCH);
-	pm__contiguous_strides(t, l.stride);
-	in.loc = &source;
-	in.numel = pm__distinct(t, &source);
-	memcpy(in.stride, source.stride, sizeof source.stride);
-	out.loc = &l;
+	c->to = (Loc){ .buf = pm__add_buffer(p, bytes, PM_BUF_SCRATCH) };
+	pm__contiguous_strides(c->type, c->to.stride);
+	return PM_OK;
+}
+
+static PmStatus copy_one(PmPlan *p, const PmCopy *c, PmErr *err)
+{
+	const PmType *t = c->type;
+	PmVecIn in = { .loc = &c->from, .dtype = t->dtype, .numel = pm__distinct(t, &c->from) };
+	PmVecOut out = { .loc = &c->to, .dtype = t->dtype, .rank = t->rank, .dim = t->dim };
+	char label[96];
+
+	memcpy(in.stride, c->from.stride, sizeof c->from.stride);
 	snprintf(label, sizeof label, "eager copy %s", pm_dtype_name(t->dtype));
-	st = pm__move(p, n, label, &out, &in, err);
-	*to = l;
+	return pm__move(p, c->node, label, &out, &in, err);
+}
+
+PmStatus pm__copy(PmPlan *p, PmNode n, const PmType *t, const Loc *from, Loc *to, PmErr *err)
+{
+	PmCopy c = { .node = n, .type = t, .from = *from };
+	PmStatus st = place_copy(p, &c, err);
+
+	if (!st)
+		st = copy_one(p, &c, err);
+	if (!st)
+		*to = c.to;
+	return st;
+}
+
+/* ---- several copies, one launch ---- */
+
+/* Each has blocks of its own, whose threads move a vector each. */
+typedef struct Group {
+	KGen k;
+	PmStr body;
+	int64_t blocks; /* so far */
+	int n;
+	const PmCopy *first;
+} Group;
+
+/* 1 when a launch of its own would move this no better: not through shared memory, and a vector a thread. */
+static int joins(const PmPlan *p, const PmCopy *c, PmSpace *s, int *v)
+{
+	const int64_t *row = c->from.stride;
+	int size = (int)pm_dtype_size(c->type->dtype);
+
+	pm__space(s, c->type->dim, c->type->rank, &row, 1);
+	*v = pm__space_width(s, 0, c->from.off, 16 / size);
+	return other_fast(s) < 0 && pm__vectors(p->target, s->total, *v, size, 0) == 1;
+}
+
+static int arguments_of(const PmSpace *s)
+{
+	return 2 + 2 + 3 * (s->rank - 1) + s->rank; /* pointers, sizes, divisors, strides */
+}
+
+static void group_add(Group *u, PmPlan *p, const PmCopy *c, const PmSpace *s, int v)
+{
+	int dtype = c->type->dtype, i = u->n++;
+	int64_t blocks = (s->total + PM__BLOCK * v - 1) / (PM__BLOCK * v);
+	char name[24];
+
+	if (!i) {
+		pm__kg_init(&u->k, p, c->node, dtype);
+		u->first = c;
+	}
+	snprintf(name, sizeof name, "y%d", i);
+	pm__kg_out(&u->k, name, &c->to, dtype, s->total);
+	snprintf(name, sizeof name, "x%d", i);
+	pm__kg_in(&u->k, name, &c->from, dtype, pm__distinct(c->type, &c->from));
+	snprintf(name, sizeof name, "b%d", i);
+	pm__kg_int(&u->k, name, u->blocks);
+	snprintf(name, sizeof name, "o%d", i);
+	pm__kg_put_space(&u->k, name, s);
+	pm_str_addf(&u->body,
+		    "\tif (b >= b%d && t(b%d, %d) < N_o%d)\n"
+		    "\t\tpm_put(y%d + t(b%d, %d), pm_get<%d>(x%d + OFF_o%d_0(t(b%d, %d))));\n",
+		    i, i, v, i, i, i, v, v, i, i, i, v);
+	u->blocks += blocks;
+}
+
+static PmStatus group_end(Group *u, PmPlan *p, PmErr *err)
+{
+	PmStr text = PM_STR_INIT;
+	PmStatus st = PM_OK;
+	char label[96];
+
+	if (u->n == 1) {
+		pm__kg_release(&u->k);
+		st = copy_one(p, u->first, err);
+	} else if (u->n > 1) {
+		pm_str_addf(&text,
+			    "#define t(from, v) (((b - (from)) * B + (I)threadIdx.x) * (v))\n"
+			    "KERNEL\n{\n\tconst I b = blockIdx.x;\n\n%s}\n",
+			    u->body.s);
+		snprintf(label, sizeof label, "eager copies %d", u->n);
+		st = pm__kg_launch_grid(&u->k, label, text.s, (PmGrid){ u->blocks, 1, PM__BLOCK }, 0, err);
+	}
+	pm_str_release(&text);
+	pm_str_release(&u->body);
+	memset(u, 0, sizeof *u);
+	return st;
+}
+
+PmStatus pm__copy_all(PmPlan *p, PmCopy *c, size_t n_copies, PmErr *err)
+{
+	enum { MOST_ARGS = 120 }; /* of a launch; a device takes 128 at least */
+	PmStatus st = PM_OK;
+	Group u = { 0 };
+	PmSpace s;
+	int v;
+
+	for (size_t i = 0; i < n_copies && !st; i++) {
+		st = place_copy(p, &c[i], err);
+		if (st)
+			break;
+		if (!joins(p, &c[i], &s, &v)) {
+			st = copy_one(p, &c[i], err);
+			continue;
+		}
+		if (u.n && (int)u.k.args.n + arguments_of(&s) > MOST_ARGS)
+			st = group_end(&u, p, err);
+		if (!st)
+			group_add(&u, p, &c[i], &s, v);
+	}
+	if (!st)
+		return group_end(&u, p, err);
+	if (u.n)
+		pm__kg_release(&u.k);
+	pm_str_release(&u.body);
 	return st;
 }
 

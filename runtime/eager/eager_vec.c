@@ -70,14 +70,13 @@ static int width(const PmSpace *s, const PmVecIn *in, int widest)
 	return 1;
 }
 
-/* How many vectors a thread makes. */
-static int vectors(const PmTarget *t, const PmSpace *s, int v, int widest, int64_t flops)
+int pm__vectors(const PmTarget *t, int64_t total, int v, int widest, int64_t flops)
 {
-	if (s->total < (int64_t)t->sm_count * t->sm_threads * LARGE)
+	if (total < (int64_t)t->sm_count * t->sm_threads * LARGE)
 		return 1;
 	if (v * widest < 8)
 		return 4;
-	if (flops < HEAVY * s->total)
+	if (flops < HEAVY * total)
 		return 1;
 	return widest <= 2 ? 4 : 2;
 }
@@ -152,7 +151,7 @@ PmStatus pm__vec_launch(KGen *k, const char *label, const PmVecOut *out, const P
 	v = width(&s, in, widest);
 	for (int i = 0; i < n; i++)
 		w[i] = way(&s, i, &in[i], v);
-	u = vectors(k->p->target, &s, v, widest, flops);
+	u = pm__vectors(k->p->target, s.total, v, widest, flops);
 	pm_str_addf(&k->head, "#define V %d\n#define U %d\ntypedef %s Y;\n", v, u, pm__ctype(out->dtype));
 	pm__kg_out(k, "y", out->loc, out->dtype, s.total);
 	for (int i = 0; i < n; i++) {

@@ -71,29 +71,47 @@ static PmStatus check_static(const PmGraph *g, PmErr *err)
 	return PM_OK;
 }
 
+/* 1 when graph output v has a buffer of its own that holds nothing else, in order. */
+static int has_its_buffer(const PmPlan *p, PmValue v, int64_t bytes)
+{
+	const Buffer *b = &p->buffers.v[p->loc[v.id].buf];
+
+	return b->use == PM_BUF_SCRATCH && b->bytes == bytes && pm__is_contiguous(p, v);
+}
+
 /* Graph outputs leave through contiguous buffers of their own. */
 static PmStatus place_outputs(PmPlan *p, PmErr *err)
 {
-	for (size_t i = 0; i < pm_graph_n_outputs(p->g); i++) {
+	size_t n = pm_graph_n_outputs(p->g), n_copies = 0;
+	PmCopy *copies = pm_xcalloc(n + 1, sizeof *copies);
+	PmStatus st = PM_OK;
+
+	for (size_t i = 0; i < n && !st; i++) {
 		PmValue v = pm_graph_output(p->g, i);
-		Loc l = *pm__loc(p, v);
-		Buffer *b = &p->buffers.v[l.buf];
+		int buf = pm__loc(p, v)->buf;
 		int64_t bytes = 0;
-		PmStatus st = pm_type_bytes(pm__type(p, v), &bytes, err);
 
-		if (st)
-			return st;
-		if (b->use != PM_BUF_SCRATCH || b->bytes != bytes || !pm__is_contiguous(p, v)) {
-			PmNode n = pm_value_def(p->g, v, NULL);
-
-			st = pm__copy(p, n, pm__type(p, v), pm__loc(p, v), &l, err);
-			if (st)
-				return st;
+		st = pm_type_bytes(pm__type(p, v), &bytes, err);
+		if (!st && has_its_buffer(p, v, bytes)) {
+			p->buffers.v[buf].use = PM_BUF_OUTPUT;
+		} else {
+			copies[n_copies++] = (PmCopy){
+				pm_value_def(p->g, v, NULL), pm__type(p, v), *pm__loc(p, v), { 0 }
+			};
+			buf = -1;
 		}
-		p->buffers.v[l.buf].use = PM_BUF_OUTPUT;
-		PM_VEC_PUSH(&p->outputs, l.buf);
+		PM_VEC_PUSH(&p->outputs, buf);
 	}
-	return PM_OK;
+	if (!st)
+		st = pm__copy_all(p, copies, n_copies, err);
+	for (size_t i = 0, k = 0; i < n && !st; i++) {
+		if (p->outputs.v[i] >= 0)
+			continue;
+		p->outputs.v[i] = copies[k++].to.buf;
+		p->buffers.v[p->outputs.v[i]].use = PM_BUF_OUTPUT;
+	}
+	free(copies);
+	return st;
 }
 
 /* Counting goes on behind a node that cannot be planned: it counts as one launch that writes its results. */

@@ -44,7 +44,8 @@ static double moving(double bytes)
 	return f_target()->launch_us + bytes / f_target()->copy_bytes_per_us;
 }
 
-/* A view that the graph hands out is copied, since its readers expect elements in order. */
+/* A view that the graph hands out is copied, since its readers expect elements in order; several by one
+ * launch. */
 static int is_copied_out(const Op *o)
 {
 	return (o->kind == OP_TRANSPOSE || o->kind == OP_SLICE || o->kind == OP_EXPAND) &&
@@ -53,26 +54,26 @@ static int is_copied_out(const Op *o)
 
 static double copied_out(const Ctx *c, const Node *n)
 {
-	double sum = 0;
+	double bytes = 0;
 	int k;
 
 	for (k = 0; k < n->n_out; k++)
 		if (is_copied_out(&c->g->op[n->out[k]]))
-			sum += moving(2 * bytes_of(&c->g->op[n->out[k]]));
-	return sum;
+			bytes += 2 * bytes_of(&c->g->op[n->out[k]]);
+	return bytes > 0 ? moving(bytes) : 0;
 }
 
 int f_library_launches(const Ctx *c, const Node *n)
 {
 	const Op *o = &c->g->op[n->out[0]];
-	int k, sum = n->launches;
+	int k, launches = n->launches;
 
 	/* One place that is known is a view. Growing takes it for a launch, or it would stop there. */
 	if (o->kind == OP_GATHER && c->g->op[o->in[1]].kind == OP_NUM)
 		return 0;
-	for (k = 0; k < n->n_out && !n->launches; k++)
-		sum += is_copied_out(&c->g->op[n->out[k]]);
-	return sum;
+	for (k = 0; k < n->n_out && !launches; k++)
+		launches = is_copied_out(&c->g->op[n->out[k]]);
+	return launches;
 }
 
 /* The library's norms and softmaxes give a row to one block, or 32 columns to one: what they wait for memory

@@ -148,11 +148,12 @@ static int arguments_of(const PmSpace *s)
 	return 2 + 2 + 3 * (s->rank - 1) + s->rank; /* pointers, sizes, divisors, strides */
 }
 
+/* A copy's blocks are those below its own end that are not below an earlier one: an element's number is never
+ * larger than what the copy has, and indices have the width that its sizes ask for. */
 static void group_add(Group *u, PmPlan *p, const PmCopy *c, const PmSpace *s, int v)
 {
 	int dtype = c->type->dtype, i = u->n++;
-	int64_t blocks = (s->total + PM__BLOCK * v - 1) / (PM__BLOCK * v);
-	char name[24];
+	char name[24], first[24] = "0";
 
 	if (!i) {
 		pm__kg_init(&u->k, p, c->node, dtype);
@@ -162,15 +163,17 @@ static void group_add(Group *u, PmPlan *p, const PmCopy *c, const PmSpace *s, in
 	pm__kg_out(&u->k, name, &c->to, dtype, s->total);
 	snprintf(name, sizeof name, "x%d", i);
 	pm__kg_in(&u->k, name, &c->from, dtype, pm__distinct(c->type, &c->from));
-	snprintf(name, sizeof name, "b%d", i);
+	u->blocks += (s->total + PM__BLOCK * v - 1) / (PM__BLOCK * v);
+	snprintf(name, sizeof name, "end%d", i);
 	pm__kg_int(&u->k, name, u->blocks);
 	snprintf(name, sizeof name, "o%d", i);
 	pm__kg_put_space(&u->k, name, s);
+	if (i)
+		snprintf(first, sizeof first, "end%d", i - 1);
 	pm_str_addf(&u->body,
-		    "\tif (b >= b%d && t(b%d, %d) < N_o%d)\n"
-		    "\t\tpm_put(y%d + t(b%d, %d), pm_get<%d>(x%d + OFF_o%d_0(t(b%d, %d))));\n",
-		    i, i, v, i, i, i, v, v, i, i, i, v);
-	u->blocks += blocks;
+		    "\t%sif (b < end%d) {\n\t\tconst I t = ((b - %s) * B + (I)threadIdx.x) * %d;\n\n"
+		    "\t\tif (t < N_o%d)\n\t\t\tpm_put(y%d + t, pm_get<%d>(x%d + OFF_o%d_0(t)));\n\t}\n",
+		    i ? "else " : "", i, first, v, i, i, v, i, i);
 }
 
 static PmStatus group_end(Group *u, PmPlan *p, PmErr *err)
@@ -183,10 +186,7 @@ static PmStatus group_end(Group *u, PmPlan *p, PmErr *err)
 		pm__kg_release(&u->k);
 		st = copy_one(p, u->first, err);
 	} else if (u->n > 1) {
-		pm_str_addf(&text,
-			    "#define t(from, v) (((b - (from)) * B + (I)threadIdx.x) * (v))\n"
-			    "KERNEL\n{\n\tconst I b = blockIdx.x;\n\n%s}\n",
-			    u->body.s);
+		pm_str_addf(&text, "KERNEL\n{\n\tconst I b = blockIdx.x;\n\n%s}\n", u->body.s);
 		snprintf(label, sizeof label, "eager copies %d", u->n);
 		st = pm__kg_launch_grid(&u->k, label, text.s, (PmGrid){ u->blocks, 1, PM__BLOCK }, 0, err);
 	}
@@ -198,7 +198,6 @@ static PmStatus group_end(Group *u, PmPlan *p, PmErr *err)
 
 PmStatus pm__copy_all(PmPlan *p, PmCopy *c, size_t n_copies, PmErr *err)
 {
-	enum { MOST_ARGS = 120 }; /* of a launch; a device takes 128 at least */
 	PmStatus st = PM_OK;
 	Group u = { 0 };
 	PmSpace s;
@@ -212,7 +211,7 @@ PmStatus pm__copy_all(PmPlan *p, PmCopy *c, size_t n_copies, PmErr *err)
 			st = copy_one(p, &c[i], err);
 			continue;
 		}
-		if (u.n && (int)u.k.args.n + arguments_of(&s) > MOST_ARGS)
+		if (u.n && (int)u.k.args.n + arguments_of(&s) > PM_MAX_KERNEL_ARGS)
 			st = group_end(&u, p, err);
 		if (!st)
 			group_add(&u, p, &c[i], &s, v);

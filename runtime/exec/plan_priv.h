@@ -176,13 +176,14 @@ int pm__is_contiguous(const PmPlan *p, PmValue v);
 PmStatus pm__make_contiguous(PmPlan *p, PmNode n, PmValue v, Loc *out, PmErr *err);
 /* A launch that copies a strided place into a fresh contiguous buffer, *to. */
 PmStatus pm__copy(PmPlan *p, PmNode n, const PmType *t, const Loc *from, Loc *to, PmErr *err);
+/* One of several copies. */
 typedef struct PmCopy {
 	PmNode node; /* that errors name */
 	const PmType *type;
 	Loc from; /* strided */
 	Loc to;   /* set: a fresh contiguous buffer */
 } PmCopy;
-/* The same of several places at once: those that are moved as well beside others share launches. */
+/* pm__copy of several places at once: those that are moved as well beside others share launches. */
 PmStatus pm__copy_all(PmPlan *p, PmCopy *copies, size_t n_copies, PmErr *err);
 /* Records that value v is a view; nothing is launched. */
 void pm__place_view(PmPlan *p, PmNode n, PmValue v, const Loc *l);
@@ -262,8 +263,8 @@ void pm__vec_in(const PmPlan *p, PmValue v, const PmType *to, PmVecIn *out);
 PmStatus pm__vec_launch(KGen *k, const char *label, const PmVecOut *out, const PmVecIn *in, int n,
 			const char *body, int64_t flops, PmErr *err);
 
-/* How many vectors of v elements of at most `widest` bytes a thread of that launch makes, of `total` results.
- */
+/* How many vectors of v elements of at most `widest` bytes a thread of that launch makes, of `total` results
+ * that take `flops` operations together. */
 int pm__vectors(const PmTarget *t, int64_t total, int v, int widest, int64_t flops);
 
 /* pm__vec_launch for one operand of the result's type that is only moved: through shared memory where the two

@@ -21,11 +21,13 @@ static const char SRC[] = PM_CUDA(
 			const int iy = oy * sh - top + i * dh;
 			if (iy < 0 || iy >= ih)
 				continue;
+			float row = 0.f;
 			for (int j = 0; j < kw; j++) {
 				const int ix = ox * sw - left + j * dw;
 				if (ix >= 0 && ix < iw)
-					v += ld(image[iy * (long long)iw + ix]) * ld(weight[i * kw + j]);
+					row += ld(image[iy * (long long)iw + ix]) * ld(weight[i * kw + j]);
 			}
+			v += row;
 		}
 		const float gate = v < -3.f ? 0.f : v > 3.f ? 1.f : v / 6.f + 0.5f;
 		y[(blockIdx.z * (long long)oh + oy) * ow + ox] = st(v * gate);

@@ -11,7 +11,9 @@ while [ ! -e tests/lib/tap.sh ]; do
 done
 build=${BUILD:-build}
 passmith=$build/passmith
-: "${PASSMITH_ROOT:=$PWD}" "${PASSMITH_CACHE:=$build/test-cache}"
+# Of this tree, also where the shell has that of another one: the README has users export it.
+PASSMITH_ROOT=$PWD
+: "${PASSMITH_CACHE:=$build/test-cache}"
 export PASSMITH_ROOT PASSMITH_CACHE
 unset PASSMITH_LOG
 tap_n=0

@@ -24,8 +24,18 @@ typedef struct PmRtCuda {
 	int64_t workspace;          /* bytes that calls want of a session */
 } PmRtCuda;
 
+/* A launch of a graph and all that it needs: one line of a cache. */
+typedef struct PmRtCudaAgain {
+	CuGraphExec *exec;
+	CuCtx *ctx;
+	int (*ctx_push)(CuCtx *);
+	int (*graph_launch)(CuGraphExec *, CuStream *);
+	int (*ctx_pop)(CuCtx **);
+} PmRtCudaAgain;
+
 /* A session's. */
 typedef struct PmRtCudaSession {
+	PmRtCudaAgain again;
 	CuStream *stream;  /* its own */
 	CuStream *capture; /* on which launches are captured, not run */
 	CuStream *now;     /* of the run that goes on */

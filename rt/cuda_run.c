@@ -115,9 +115,11 @@ static PmStatus make_graph(const PmRtRun *r, PmRtCudaReady *own, PmRtCudaGraph *
 	const PmRtCuda *c = pm_rt_cuda_of(r->s);
 	CuGraphUpdate why;
 	CuGraph *g = NULL;
-	PmStatus st = capture(r, own, &g, err);
+	PmStatus st;
 	int rc = 0;
 
+	r->s->again_binds = 0; /* it may be of the graph whose place this is */
+	st = capture(r, own, &g, err);
 	if (to->exec && (st || c->cu->graph_update(to->exec, g, &why))) {
 		c->cu->graph_exec_destroy(to->exec);
 		to->exec = NULL;
@@ -134,6 +136,30 @@ static PmStatus make_graph(const PmRtRun *r, PmRtCudaReady *own, PmRtCudaGraph *
 		to->at = pm_xcalloc(n_addresses(r) + 1, sizeof *to->at);
 	memcpy(to->at, r->ready->at, n_addresses(r) * sizeof *to->at);
 	return st;
+}
+
+/* PmRtSession.again. */
+static PmStatus launch_again(PmRtSession *s, void *stream, PmErr *err)
+{
+	const PmRtCudaAgain *a = &((PmRtCudaSession *)s->own)->again;
+	CuCtx *before = NULL;
+	int rc = a->ctx_push(a->ctx);
+
+	if (rc)
+		return pm_rt_cuda_fail(pm_rt_cuda_of(s), "be made current", rc, err);
+	rc = a->graph_launch(a->exec, stream);
+	a->ctx_pop(&before);
+	return rc ? pm_rt_cuda_fail(pm_rt_cuda_of(s), "launch a graph", rc, err) : PM_OK;
+}
+
+static void keep_for_again(PmRtSession *s, CuGraphExec *exec)
+{
+	const PmRtCuda *c = pm_rt_cuda_of(s);
+
+	((PmRtCudaSession *)s->own)->again = (PmRtCudaAgain){ exec, c->ctx, c->cu->ctx_push,
+							      c->cu->graph_launch, c->cu->ctx_pop };
+	s->again = launch_again;
+	s->again_binds = s->binds;
 }
 
 static PmStatus launch_graph(const PmRtRun *r, PmRtCudaReady *own, PmErr *err)
@@ -154,9 +180,14 @@ static PmStatus launch_graph(const PmRtRun *r, PmRtCudaReady *own, PmErr *err)
 			return st;
 	}
 	g->used = ++own->runs;
-	if (r->s->m->pk.shape[r->shape].n_steps)
-		rc = c->cu->graph_launch(g->exec, now);
-	return rc ? pm_rt_cuda_fail(c, "launch a graph", rc, err) : PM_OK;
+	if (!r->s->m->pk.shape[r->shape].n_steps)
+		return PM_OK;
+	rc = c->cu->graph_launch(g->exec, now);
+	if (rc)
+		return pm_rt_cuda_fail(c, "launch a graph", rc, err);
+	if (r->alone)
+		keep_for_again(r->s, g->exec);
+	return PM_OK;
 }
 
 PmStatus pm_rt_cuda_launch(const PmRtRun *r, PmErr *err)

@@ -69,10 +69,17 @@ typedef struct PmRtPiece {
 } PmRtPiece;
 
 struct PmRtSession {
+	uint64_t binds; /* how often something was bound, from 1 on */
+	/* The device's: binds when a run was one launch of a graph and nothing else (0 = none was), and what
+	 * does that once more. It stands apart, and first, since the host's caches have lost a session by the
+	 * time that a long run is over: each of their lines that a run needs is read from memory. */
+	uint64_t again_binds;
+	PmStatus (*again)(PmRtSession *s, void *stream, PmErr *err);
+	void *own; /* the device's */
+
 	PmRtModel *m;
 	PmRtBound *bound; /* owned; by value: inputs, then outputs */
 	PmRtReady *ready; /* owned; by shape */
-	uint64_t binds;   /* how often something was bound, from 1 on */
 	uint64_t checked; /* binds when the outputs were found to be good; 0 = never */
 	int waits;        /* then: a tensor lies on the host, so that a run has to be waited for */
 	int chosen;       /* pieces[] say what the bound inputs need */
@@ -80,7 +87,6 @@ struct PmRtSession {
 	size_t n_pieces;
 	PmRtfExtent *extent;        /* owned; by value: sizes of a run, once chosen */
 	PmRtAddress arena, staging; /* staging 0: not needed so far */
-	void *own;                  /* the device's */
 };
 
 /* A run of one shape, as the device gets it. */
@@ -89,6 +95,7 @@ typedef struct PmRtRun {
 	size_t shape;
 	PmRtReady *ready;
 	unsigned flags;
+	int alone; /* the caller's run is this one: nothing is copied or waited for */
 } PmRtRun;
 
 /* What a kind of device does. Errors: PM_E_DEVICE; PM_E_LIMIT for no memory; PM_E_ENV. */

@@ -114,6 +114,14 @@ static void threads(void **state)
 		rt_case_threads(&package[i], 8, 60);
 }
 
+static void again(void **state)
+{
+	(void)state;
+	need_gpu();
+	for (int i = 0; i < n_packages; i++)
+		rt_case_again(&package[i]);
+}
+
 static void growth(void **state)
 {
 	(void)state;
@@ -126,7 +134,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(host),    cmocka_unit_test(device), cmocka_unit_test(warm),
-		cmocka_unit_test(threads), cmocka_unit_test(growth),
+		cmocka_unit_test(threads), cmocka_unit_test(growth), cmocka_unit_test(again),
 	};
 
 	return cmocka_run_group_tests(tests, open_all, close_all);

@@ -3,6 +3,7 @@
 #include "tests/lib/device/rt_cases.h"
 
 #include "bench/inputs/inputs.h"
+#include "rt/rt_priv.h"
 #include "tests/lib/device/stuck.h"
 #include "tests/lib/held.h"
 
@@ -365,6 +366,77 @@ long rt_case_host_calls(const TestPackage *p, long (*counted)(void))
 	pm_rt_session_free(s);
 	pm_rt_close(m);
 	return each;
+}
+
+/* ---- runs that are the one before, once more ---- */
+
+/* Whether the next run as a graph looks at nothing. */
+static int is_short(const PmRtSession *s)
+{
+	return s->again_binds == s->binds;
+}
+
+/* Binds the set and runs it three times, the last of them short. */
+static void run_thrice(PmRtSession *s, const TestRun *r, const Set *set, void *stream, const char *what)
+{
+	bind_set(s, r, set);
+	assert_false(is_short(s));
+	for (int i = 0; i < 3; i++) {
+		run(s, stream, PM_RT_GRAPH);
+		check_set(r, set, stream, what);
+	}
+	assert_true(is_short(s));
+}
+
+/* What lies where kernels cannot use it is copied, each time. */
+static void run_away(PmRtSession *s, const TestRun *r, void *stream)
+{
+	Set away;
+
+	make_set(r, AWAY, stream, &away);
+	bind_set(s, r, &away);
+	for (int i = 0; i < 3; i++) {
+		run(s, stream, PM_RT_GRAPH);
+		assert_false(is_short(s));
+		check_set(r, &away, stream, "again, copied");
+	}
+	drop_set(&away);
+}
+
+void rt_case_again(const TestPackage *p)
+{
+	const TestRun *r = &p->run[0], *other = &p->run[p->n_runs - 1];
+	PmRtModel *m = open_model(p);
+	PmRtSession *s = open_session(m);
+	Set set[SETS], last;
+	void *stream, *now;
+
+	assert_int_equal(cu.push(ctx), 0);
+	assert_int_equal(cu.stream(&stream, 1), 0);
+	make_set(other, 0, stream, &last);
+	for (int i = 0; i < SETS; i++)
+		make_set(r, 0, stream, &set[i]);
+	for (int i = 0; i < 2 * SETS; i++) /* a graph takes another's place */
+		run_thrice(s, r, &set[i % SETS], stream, "again");
+	run(s, stream, 0);
+	check_set(r, &set[SETS - 1], stream, "again, without a graph");
+	run(s, stream, PM_RT_GRAPH);
+	check_set(r, &set[SETS - 1], stream, "again, after a run without a graph");
+	warm_up(s, PM_RT_GRAPH);
+	run(s, stream, PM_RT_GRAPH);
+	check_set(r, &set[SETS - 1], stream, "again, after it was warmed");
+	run_away(s, r, stream);
+	run_thrice(s, other, &last, stream, "again, the last sizes");
+	run_thrice(s, r, &set[0], stream, "again, the first sizes");
+	run(s, NULL, PM_RT_GRAPH);
+	check_set(r, &set[0], stream, "again, waited for");
+	for (int i = 0; i < SETS; i++)
+		drop_set(&set[i]);
+	drop_set(&last);
+	assert_int_equal(cu.stream_end(stream), 0);
+	assert_int_equal(cu.pop(&now), 0);
+	pm_rt_session_free(s);
+	pm_rt_close(m);
 }
 
 /* ---- threads ---- */

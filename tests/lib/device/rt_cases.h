@@ -30,6 +30,9 @@ void rt_case_warm(const TestPackage *p, void (*note)(int when));
 /* Runs as graphs on tensors and a stream that stay; counted: how many calls of the driver were so far. Each
  * run makes as many, which are returned. */
 long rt_case_host_calls(const TestPackage *p, long (*counted)(void));
+/* Runs on what stays bound launch their graph and look at nothing, until something is bound, a graph takes
+ * another's place, or a run copies. */
+void rt_case_again(const TestPackage *p);
 /* After `runs` more runs the process has as many open files, the device as much memory as before. */
 void rt_case_growth(const TestPackage *p, int runs);
 /* A few sets of pointers in turn, as graphs: each is captured once. captured: how many launches were so far.

@@ -577,6 +577,19 @@ static void turns(void **state)
 	nothing_is_left();
 }
 
+static void again(void **state)
+{
+	(void)state;
+	rt_case_again(&head);
+	refuse_updates(1);
+	rt_case_again(&head);
+	refuse_updates(0);
+	take_libraries(1);
+	rt_case_again(&product);
+	take_libraries(0);
+	nothing_is_left();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -597,6 +610,7 @@ int main(void)
 		cmocka_unit_test(threads_that_hang),
 		cmocka_unit_test(steady),
 		cmocka_unit_test(turns),
+		cmocka_unit_test(again),
 	};
 
 	return cmocka_run_group_tests(tests, open_all, close_all);

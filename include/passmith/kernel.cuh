@@ -419,12 +419,12 @@ template<class U> struct pm_mma {
 	struct Held {
 		Pair upper, lower, column;
 	};
-	static void add(float &c, Pair x, Pair y)
+	PM_EMU_ASIDE static void add(float &c, Pair x, Pair y)
 	{
 		for (int i = 0; i < 64; i += 16)
 			c += pm_emu_low<U>((unsigned)(x >> i)) * pm_emu_low<U>((unsigned)(y >> i));
 	}
-	static void run(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2])
+	PM_EMU_ASIDE static void run(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2])
 	{
 		const int lane = pm_thread() % 32;
 		const Held mine = { a[0] | (Pair)a[2] << 32, a[1] | (Pair)a[3] << 32, b[0] | (Pair)b[1] << 32 };

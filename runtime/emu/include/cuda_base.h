@@ -28,6 +28,12 @@ typedef __PTRDIFF_TYPE__ ptrdiff_t;
 #define PM_EMU_STRING(x)     PM_EMU_STRING2(x)
 #define PM_EMU_EXPORT        __attribute__((visibility("default")))
 #define PM_EMU_INLINE        static inline __attribute__((always_inline))
+/* Of what a GPU has an instruction for, or a few: branches in it are none of the kernel's. Where accesses are
+ * counted (counts.h), nothing in it is. */
+#ifndef PM_EMU_BUILTIN
+#define PM_EMU_BUILTIN PM_EMU_INLINE
+#define PM_EMU_ASIDE
+#endif
 #define __device__
 #define __host__
 #define __constant__

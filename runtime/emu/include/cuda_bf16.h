@@ -10,7 +10,7 @@
 #include "cuda_warp.h"
 
 /* To nearest, ties to even; every NaN becomes 0x7fff, as CUDA has it. */
-PM_EMU_INLINE unsigned short pm_emu_to_bf16(float f)
+PM_EMU_BUILTIN unsigned short pm_emu_to_bf16(float f)
 {
 	unsigned x = pm_emu_bits<unsigned>(f);
 

@@ -9,7 +9,7 @@
 #include "cuda_warp.h"
 
 /* To nearest, ties to even; every NaN becomes 0x7fff, as CUDA has it. */
-PM_EMU_INLINE unsigned short pm_emu_to_f16(float f)
+PM_EMU_BUILTIN unsigned short pm_emu_to_f16(float f)
 {
 	unsigned x = pm_emu_bits<unsigned>(f), sign = x >> 16 & 0x8000u, a = x & 0x7fffffffu;
 
@@ -24,7 +24,7 @@ PM_EMU_INLINE unsigned short pm_emu_to_f16(float f)
 	return (unsigned short)(sign | a >> 13);
 }
 
-PM_EMU_INLINE float pm_emu_from_f16(unsigned short h)
+PM_EMU_BUILTIN float pm_emu_from_f16(unsigned short h)
 {
 	unsigned sign = (h & 0x8000u) << 16, a = (h & 0x7fffu) << 13;
 

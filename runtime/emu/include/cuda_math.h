@@ -180,11 +180,11 @@ PM_EMU_INLINE long long abs(long long x)
 }
 
 /* A NaN loses against a number, and -0 is less than +0. */
-template <class U> PM_EMU_INLINE U pm_emu_min(U a, U b)
+template <class U> PM_EMU_BUILTIN U pm_emu_min(U a, U b)
 {
 	return a != a ? b : b != b ? a : a == b ? (__builtin_signbit(a) ? a : b) : a < b ? a : b;
 }
-template <class U> PM_EMU_INLINE U pm_emu_max(U a, U b)
+template <class U> PM_EMU_BUILTIN U pm_emu_max(U a, U b)
 {
 	return a != a ? b : b != b ? a : a == b ? (__builtin_signbit(a) ? b : a) : a > b ? a : b;
 }
@@ -401,7 +401,7 @@ PM_EMU_INLINE double __hiloint2double(int hi, int lo)
 
 /* To an integer as the hardware does: out of range gives the nearest end, NaN gives 0 (and, for 64 bits, the
  * smallest or largest value). */
-template <class To> PM_EMU_INLINE To pm_emu_clamp(double x, double lo, double hi, To min_value, To max_value)
+template <class To> PM_EMU_BUILTIN To pm_emu_clamp(double x, double lo, double hi, To min_value, To max_value)
 {
 	if (x != x)
 		return sizeof(To) == 8 ? (To)1 << 63 : 0;

@@ -8,7 +8,7 @@
 
 /* A double as float, rounded to odd: towards zero, with the last bit set when anything was lost. Rounding
  * that to fewer digits gives what rounding the double itself would. */
-PM_EMU_INLINE float pm_emu_odd(double v)
+PM_EMU_BUILTIN float pm_emu_odd(double v)
 {
 	float f = (float)v;
 	unsigned u;
@@ -22,7 +22,7 @@ PM_EMU_INLINE float pm_emu_odd(double v)
 }
 
 /* x + y as double, rounded to odd in the same way. */
-PM_EMU_INLINE double pm_emu_add_odd(double x, double y)
+PM_EMU_BUILTIN double pm_emu_add_odd(double x, double y)
 {
 	double s = x + y, t = s - x, lost = (x - (s - t)) + (y - t);
 	unsigned long long u = pm_emu_bits<unsigned long long>(s);
@@ -32,7 +32,7 @@ PM_EMU_INLINE double pm_emu_add_odd(double x, double y)
 	return pm_emu_bits<double>((lost > 0.) == (s > 0.) ? u + 1 : u - 1);
 }
 
-template <class U> PM_EMU_INLINE float pm_emu_odd_int(U v)
+template <class U> PM_EMU_BUILTIN float pm_emu_odd_int(U v)
 {
 	bool negative = v < 0;
 	unsigned long long u = negative ? 0ull - (unsigned long long)v : (unsigned long long)v;

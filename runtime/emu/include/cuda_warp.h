@@ -232,7 +232,7 @@ PM_EMU_INLINE int __ffsll(long long v)
 {
 	return __builtin_ffsll(v);
 }
-PM_EMU_INLINE unsigned __brev(unsigned v)
+PM_EMU_BUILTIN unsigned __brev(unsigned v)
 {
 	unsigned r = 0;
 	for (int i = 0; i < 32; i++)
@@ -243,7 +243,7 @@ PM_EMU_INLINE unsigned long long __brevll(unsigned long long v)
 {
 	return (unsigned long long)__brev((unsigned)v) << 32 | __brev((unsigned)(v >> 32));
 }
-PM_EMU_INLINE unsigned __byte_perm(unsigned a, unsigned b, unsigned s)
+PM_EMU_BUILTIN unsigned __byte_perm(unsigned a, unsigned b, unsigned s)
 {
 	unsigned long long v = (unsigned long long)b << 32 | a;
 	unsigned r = 0;

@@ -76,6 +76,35 @@ static void sectors_of_a_request(void **state)
 	}
 }
 
+/* A conversion, a minimum or a product by tensor cores is an instruction of a GPU, whatever it takes here. */
+static void builtins_are_no_code_of_the_kernel(void **state)
+{
+#define AS(t, body) KERNEL("typedef " t " T; const T *h = (const T *)x; T *o = (T *)y;\n" body)
+	static const char *const bodies[][3] = {
+		{ AS("float", "o[t] = T((float)h[t] * 2.f);"), AS("__half", "o[t] = T((float)h[t] * 2.f);"),
+		  AS("__nv_bfloat16", "o[t] = T((float)h[t] * 2.f);") },
+		{ AS("float", "o[t] = T(((float)h[t] + (float)h[t + 32]));"),
+		  AS("__half", "o[t] = T(fminf((float)h[t], (float)h[t + 32]));"),
+		  AS("__nv_bfloat16", "o[t] = T(fmaxf((float)h[t], (float)h[t + 32]));") },
+	};
+#define TILE(t)                                                                                              \
+	KERNEL("float c[4] = { 0, 0, 0, 0 }; const unsigned a[4] = { 1, 2, 3, 4 }, b[2] = { 5, 6 };\n"       \
+	       "pm_mma_16816<" t ">(c, a, b); y[t] = c[0] + c[3];")
+	PmLaunchCounts half = count(TILE("__half"), 1, 32, 0), other = count(TILE("__nv_bfloat16"), 1, 32, 0);
+	PmLaunchCounts none = count(KERNEL("y[t] = t;"), 1, 32, 0);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+		PmLaunchCounts f = count(bodies[i][0], 1, 32, 0);
+
+		for (int k = 1; k < 3; k++)
+			is("steps", count(bodies[i][k], 1, 32, 0).steps, f.steps, bodies[i][k]);
+	}
+	is("steps", half.steps, none.steps, "a product of float16 by tensor cores");
+	is("collectives", half.collectives, 1, "the same");
+	is("steps", other.steps, none.steps, "a product of bfloat16 by tensor cores");
+}
+
 /* Passes of the loads from shared memory, and without conflicts. */
 static void bank_conflicts(void **state)
 {
@@ -309,6 +338,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sectors_of_a_request),
+		cmocka_unit_test(builtins_are_no_code_of_the_kernel),
 		cmocka_unit_test(bank_conflicts),
 		cmocka_unit_test(a_transpose_and_its_padding),
 		cmocka_unit_test(dynamic_shared_memory),

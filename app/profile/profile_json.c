@@ -266,6 +266,7 @@ static void put_bounds(const PmAccessTime *t, cJSON *j)
 	cJSON *k = cJSON_AddObjectToObject(j, "bounds");
 
 	add_rounded(k, "launch", t->launch);
+	add_rounded(k, "waits", t->waits);
 	for (int i = 0; i < PM_N_BOUNDS; i++)
 		add_rounded(k, pm_access_bound_name((PmAccessBound)i), t->bound[i]);
 }

@@ -193,7 +193,8 @@ static void put_limits(const PmProfileReport *r, const PmProfileKernel *k, PmStr
 /* Of the launch's time, what each part would take alone. */
 static void put_bounds(const PmAccessTime *t, PmStr *out)
 {
-	pm_str_addf(out, "  bounds        launch %.2f us and the largest of", t->launch * 1e6);
+	pm_str_addf(out, "  bounds        launch %.2f us, waits %.2f and the largest of", t->launch * 1e6,
+		    t->waits * 1e6);
 	for (int i = 0; i < PM_N_BOUNDS; i++)
 		pm_str_addf(out, "%s %s %.2f", i ? "," : "", pm_access_bound_name((PmAccessBound)i),
 			    t->bound[i] * 1e6);

@@ -74,8 +74,11 @@ void pm_profile_line(const PmProfileReport *r, const PmProfileKernel *k, const P
 
 const char *pm_profile_bound(const PmProfileKernel *k)
 {
-	return k->time.launch > k->time.bound[k->time.largest] ? "launch"
-							       : pm_access_bound_name(k->time.largest);
+	double bound = k->time.bound[k->time.largest];
+
+	if (k->time.launch > bound && k->time.launch >= k->time.waits)
+		return "launch";
+	return k->time.waits > bound ? "waits" : pm_access_bound_name(k->time.largest);
 }
 
 const char *pm_profile_absent(const PmProfileReport *r, const PmProfileOpts *o, int i)

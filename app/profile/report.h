@@ -87,8 +87,8 @@ typedef struct PmProfileReport {
  * the blanks around it and cut to what a report has room for; nothing where the access is in no line of it.
  */
 void pm_profile_line(const PmProfileReport *r, const PmProfileKernel *k, const PmCountSite *s, PmStr *out);
-/* "launch", or the name of its largest bound (runtime/exec/access_time.def): what most of the modelled time
- * of a kernel is. */
+/* "launch", "waits", or the name of its largest bound (runtime/exec/access_time.def): what most of the
+ * modelled time of a kernel is. */
 const char *pm_profile_bound(const PmProfileKernel *k);
 /* What the report does not have and what it would need: sentence number i of PM_PROFILE_ABSENT, or NULL. */
 const char *pm_profile_absent(const PmProfileReport *r, const PmProfileOpts *o, int i);

@@ -132,7 +132,7 @@ cJSON *pm__worth(const PmGraph *g, int dtype)
 	if (pm_graph_plan_stats(g, NULL, 0, p, &s, NULL))
 		return NULL;
 	by_flops = (double)s.flops / p->flops_per_second[pm_dtype_peak(dtype)];
-	best = p->launch_seconds + fmax(bytes / p->bytes_per_second, by_flops);
+	best = p->start_seconds + p->launch_seconds + fmax(bytes / p->bytes_per_second, by_flops);
 	j = cJSON_CreateObject();
 	cJSON_AddStringToObject(j, "time", "modelled");
 	cJSON_AddStringToObject(j, "profile", p->name);
@@ -188,8 +188,9 @@ static void describe_hardware(const PmTools *t, PmStr *out)
 	}
 	pm_str_addf(
 		out,
-		"Kernels run on an emulated device, and times are modelled for a GPU (%s): each launch %.2g "
-		"us, "
+		"Kernels run on an emulated device, and times are modelled for a GPU (%s): %.2g us for a "
+		"run, "
+		"and each launch %.2g us, "
 		"plus the larger of bytes / %.3g TB/s and operations / peak. Bytes are those of a launch's "
 		"inputs, outputs and scratch, each once. Operations are the graph's own. The peak is that of "
 		"the "
@@ -197,13 +198,15 @@ static void describe_hardware(const PmTools *t, PmStr *out)
 		"tensor "
 		"cores. Of your kernels accesses are counted too: sectors of 32 bytes asked of L2, passes "
 		"over "
-		"L1 and shared memory, instructions of warps; the largest decides. "
+		"L1 and shared memory, instructions of warps; the largest decides, and what a warp waits for "
+		"(requests, barriers, collectives) is added. Products and convolutions of the plain run take "
+		"what a library takes. "
 		"passmith://docs/reference/modelled-times.md says all of it. Blocks have 1024 threads "
 		"at "
 		"most, warps 32, static shared memory 48 KiB. What counts is launches and bytes: keep values "
 		"between operators in registers or shared memory, and let neighbouring threads access "
 		"neighbouring elements.",
-		p->name, p->launch_seconds * 1e6, p->bytes_per_second * 1e-12,
+		p->name, p->start_seconds * 1e6, p->launch_seconds * 1e6, p->bytes_per_second * 1e-12,
 		p->flops_per_second[PM_PEAK_SINGLE] * 1e-12, p->flops_per_second[PM_PEAK_HALF] * 1e-12);
 }
 

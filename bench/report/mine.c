@@ -80,7 +80,7 @@ static double fused_seconds(const PmGraph *g, double eager)
 	for (size_t i = 0; i < pm_graph_n_outputs(g); i++)
 		if (!pm_type_bytes(pm_value_type(g, pm_graph_output(g, i)), &b, NULL))
 			bytes += b;
-	t = p->launch_seconds + (double)bytes / p->bytes_per_second;
+	t = p->start_seconds + p->launch_seconds + (double)bytes / p->bytes_per_second;
 	return t < eager ? t : eager;
 }
 

@@ -102,7 +102,6 @@ PmStatus pm_systems_one_machine(const PmSystems *s, size_t first, PmErr *err)
 PmStatus pm_sys_roofline(const PmGraph *g, const char *profile, double *seconds, PmErr *err)
 {
 	const PmProfile *named = pm_profile(profile);
-	PmProfile math;
 	PmPlanStats s;
 	double bytes;
 	PmStatus st;
@@ -110,15 +109,12 @@ PmStatus pm_sys_roofline(const PmGraph *g, const char *profile, double *seconds,
 	if (!named)
 		return pm_err(err, PM_E_NOT_FOUND, "There is no device profile '%.40s'; there are%s.",
 			      profile, pm_target_names());
-	math = *named; /* its arithmetic alone: nothing for launches, memory infinitely fast */
-	math.launch_seconds = 0;
-	math.bytes_per_second = INFINITY;
-	st = pm_graph_plan_stats(g, NULL, 0, &math, &s, err);
+	st = pm_graph_plan_stats(g, NULL, 0, named, &s, err);
 	if (st)
 		return st;
 	/* A gather need not read its whole table: the plan knows what its launches touch. */
 	bytes = fmin(bytes_across(g), (double)s.bytes);
-	*seconds = fmax(bytes / named->bytes_per_second, s.modelled_seconds);
+	*seconds = fmax(bytes / named->bytes_per_second, s.arithmetic_seconds);
 	return PM_OK;
 }
 

@@ -143,7 +143,9 @@ PmStatus pm__depthwise(PmPlan *p, PmNode n, PmErr *err)
 	threads = pm__numel(p, y) ? o.n * o.filters * ((o.y[0] + h - 1) / h) * ((o.y[1] + wide - 1) / wide)
 				  : 0;
 	pm__kg_int(&k, "total", threads);
-	return pm__kg_launch_grid(&k, label, conv_depth_cu,
-				  (PmGrid){ (threads + BLOCK - 1) / BLOCK, 1, BLOCK }, pm_op_flops(p->g, n),
-				  err);
+	st = pm__kg_launch_grid(&k, label, conv_depth_cu, (PmGrid){ (threads + BLOCK - 1) / BLOCK, 1, BLOCK },
+				pm_op_flops(p->g, n), err);
+	if (!st && threads)
+		p->steps.v[p->steps.n - 1].depthwise = 1;
+	return st;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* access_time.c - six bounds of a launch's time, from its counts and the numbers of a GPU. */
+/* access_time.c - waits and six bounds of a launch's time, from its counts and the numbers of a GPU. */
 #include "runtime/exec/access_time.h"
 
 #include "runtime/device/sampled.h"
@@ -11,7 +11,8 @@ enum {
 	SCHEDULERS = 4, /* of a multiprocessor; each issues an instruction of a warp in a cycle (CUDA C++
 			 * Programming Guide, compute capabilities 8.0 and 9.0) */
 	LATENCY_CYCLES =
-		400,  /* until DRAM answers, A100 and H100 (doi:10.1016/j.ultsonch.2023.106546, table 3) */
+		400, /* until DRAM answers, A100 and H100 (doi:10.1016/j.ultsonch.2023.106546, table 3) */
+	WARP = 32,
 	REGISTERS = 1 /* of a thread: not known here, and they limit nothing */
 };
 
@@ -68,6 +69,21 @@ static double later_rounds(const PmPlanLaunch *l, const PmLaunchCounts *c, const
 	return places && grid ? (double)((grid - 1) / places) : 0;
 }
 
+/* Seconds that a warp waits, one wait after the other: counts are those of all warps of the counted blocks.
+ */
+static double waits(const PmPlanLaunch *l, const PmLaunchCounts *c, const PmProfile *prof)
+{
+	const PmTarget *t = prof->target;
+	uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+	double warps = (double)c->blocks * (double)((threads + WARP - 1) / WARP), cycles;
+
+	cycles = (double)(c->global[0].requests + c->global[1].requests) *
+			 pm_target_cost(t, "wait_request_cycles") +
+		 (double)c->barriers * pm_target_cost(t, "wait_barrier_cycles") +
+		 (double)c->collectives * pm_target_cost(t, "wait_collective_cycles");
+	return warps > 0 ? cycles / warps / t->sm_clock_hz : 0;
+}
+
 static void count_bounds(const PmPlanLaunch *l, const PmLaunchCounts *c, const PmProfile *prof,
 			 PmAccessTime *out)
 {
@@ -91,10 +107,12 @@ void pm_access_time(const PmPlanLaunch *l, const PmLaunchCounts *c, const PmProf
 	out->launch = prof->launch_seconds;
 	out->bound[PM_BOUND_DRAM] = (double)l->bytes / prof->bytes_per_second;
 	out->bound[PM_BOUND_OPERATIONS] = (double)l->flops / prof->flops_per_second[l->flop_class];
-	if (c && c->blocks)
+	if (c && c->blocks) {
+		out->waits = waits(l, c, prof);
 		count_bounds(l, c, prof, out);
+	}
 	for (int i = 1; i < PM_N_BOUNDS; i++)
 		if (out->bound[i] > out->bound[out->largest])
 			out->largest = (PmAccessBound)i;
-	out->seconds = out->launch + out->bound[out->largest];
+	out->seconds = out->launch + out->waits + out->bound[out->largest];
 }

@@ -21,15 +21,18 @@ typedef struct PmPlanStats {
 	int n_views;
 	int64_t bytes; /* unique bytes read and written by launches */
 	int64_t flops;
-	double modelled_seconds; /* by the profile below */
-	double fused_seconds;    /* of that, in fused kernels */
-	int64_t peak_memory;     /* bytes of intermediates */
+	double modelled_seconds;   /* by the profile below */
+	double fused_seconds;      /* of that, in fused kernels */
+	double arithmetic_seconds; /* operations alone, at the peaks of the profile */
+	int64_t peak_memory;       /* bytes of intermediates */
 } PmPlanStats;
 
-/* Numbers of the modelled clock: time = sum over launches of
- * overhead + max(bytes / bandwidth, flops / peak). They are those of a target (targets/targets.h). */
+/* Numbers of the modelled clock, which is that of replays: time = start + sum over launches of
+ * overhead + max(bytes / bandwidth, flops / peak), and of calls of libraries what library_time.h says. They
+ * are those of a target (targets/targets.h). */
 typedef struct PmProfile {
 	const char *name;
+	double start_seconds;  /* per run that launches anything */
 	double launch_seconds; /* per kernel */
 	double bytes_per_second;
 	double flops_per_second[4]; /* by PmDTypePeak: f64, f32, f16/bf16 (dot), integer */
@@ -62,8 +65,9 @@ typedef struct PmNodeCost {
 	double seconds; /* modelled */
 } PmNodeCost;
 /* Of each node, by its id (room for pm_graph_node_limit): the launches that a node was planned as, with the
- * copies that make its operands contiguous. Number 0 has what belongs to no node: copies of values that are
- * results of the graph and lie elsewhere. All of them together are pm_plan_stats. `prof` NULL = default. */
+ * copies that make its operands contiguous. Number 0 has what belongs to no node: the start of a run, and
+ * copies of values that are results of the graph and lie elsewhere. All of them together are pm_plan_stats.
+ * `prof` NULL = default. */
 void pm_plan_node_costs(const PmPlan *p, const PmProfile *prof, PmNodeCost *by_node);
 /* Adds c to *sum. */
 void pm_node_cost_add(PmNodeCost *sum, const PmNodeCost *c);

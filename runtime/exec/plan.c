@@ -2,6 +2,8 @@
 /* plan.c - turns a graph into launches and views. */
 #include "runtime/exec/plan_priv.h"
 
+#include "runtime/exec/library_time.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,6 +275,10 @@ static double step_seconds(const Step *s, const PmProfile *prof)
 	double mem = (double)s->bytes / prof->bytes_per_second;
 	double math = (double)s->flops / prof->flops_per_second[s->flop_class];
 
+	if (s->lib)
+		return pm_library_seconds(s->lib, s->bytes, s->flops, prof);
+	if (s->depthwise)
+		return pm_depthwise_seconds(s->bytes, s->flops, prof);
 	return prof->launch_seconds + (mem > math ? mem : math);
 }
 
@@ -292,8 +298,11 @@ void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out)
 		out->bytes += s->bytes;
 		out->flops += s->flops;
 		out->modelled_seconds += step_seconds(s, prof);
+		out->arithmetic_seconds += (double)s->flops / prof->flops_per_second[s->flop_class];
 		out->fused_seconds += s->fused ? step_seconds(s, prof) : 0;
 	}
+	if (out->n_launches)
+		out->modelled_seconds += prof->start_seconds;
 	for (size_t i = 0; i < p->buffers.n; i++)
 		if (p->buffers.v[i].use != PM_BUF_INPUT)
 			out->peak_memory += p->buffers.v[i].bytes;
@@ -301,6 +310,8 @@ void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out)
 
 void pm_plan_node_costs(const PmPlan *p, const PmProfile *prof, PmNodeCost *by_node)
 {
+	int launches = 0;
+
 	if (!prof)
 		prof = pm_profile(NULL);
 	memset(by_node, 0, pm_graph_node_limit(p->g) * sizeof *by_node);
@@ -310,7 +321,10 @@ void pm_plan_node_costs(const PmPlan *p, const PmProfile *prof, PmNodeCost *by_n
 		if (s->source >= 0)
 			pm_node_cost_add(&by_node[s->node],
 					 &(PmNodeCost){ 1, s->bytes, step_seconds(s, prof) });
+		launches += s->source >= 0;
 	}
+	if (launches)
+		by_node[0].seconds += prof->start_seconds;
 }
 
 void pm_node_cost_add(PmNodeCost *sum, const PmNodeCost *c)

@@ -25,7 +25,8 @@ const PmProfile *pm_profile_of(const PmTarget *t)
 		m = pm_xcalloc(1, sizeof *m);
 		m->p = (PmProfile){
 			.name = t->name,
-			.launch_seconds = t->launch_seconds,
+			.start_seconds = pm_target_cost(t, "start_us") * 1e-6,
+			.launch_seconds = pm_target_cost(t, "launch_us") * 1e-6,
 			.bytes_per_second = t->copy_bytes_per_second,
 			.flops_per_second = { t->f64_flops_per_second, t->f32_flops_per_second,
 					      t->f16_tensor_flops_per_second, t->i32_ops_per_second },

@@ -10,6 +10,9 @@ import pathlib
 import re
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bench"))
+
+import modelled
 import systems_tables
 from systems_tables import TYPES, table
 
@@ -75,6 +78,14 @@ def graphs_of(name):
     rows = [[f"`{g['graph']}`", "yes" if g["left_out"] else "", f"{g['measured']:.2f}", f"{g['expected']:.2f}", f"{g['fitted']:.2f}"]
             for g in sorted(read(name)["graphs"], key=lambda g: g["graph"])]
     return table(["graph", "left out", "measured, us", "expected, us", "expected when fitted, us"], rows)
+
+
+def modelled_times():
+    """Modelled beside measured times, by tools/bench/modelled.py."""
+    names = {"call": "single calls", "eager": "plain runs", "pass": "with `fuse`", "speedup": "speedup by `fuse`"}
+    rows = [[names[r["what"]], "left out" if r["left_out"] else "others", r["graphs"], f"{r['rank']:.3f}", f"{r['median']:.2f}",
+             f"{100 * r['within']:.0f} %", f"{100 * r['beyond']:.1f} %"] for r in modelled.summary(read("modelled_times.json")["graphs"])]
+    return table(["what", "graphs", "number", "rank correlation", "ratio, median", "within 1.3", "beyond 2"], rows)
 
 
 def cost_summary():

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_library_time.c - the plain run's products and convolutions are modelled as calls of a library. */
+#include "base/core/rng.h"
+#include "ir/text/text.h"
+#include "runtime/exec/library_time.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Microseconds of the plain run of a graph, and its bytes. */
+static double plain_us(const char *text, double *bytes)
+{
+	PmGraph *g = NULL;
+	PmPlanStats s;
+	PmErr err;
+
+	pm_err_init(&err);
+	if (pm_graph_parse(text, strlen(text), &g, &err) ||
+	    pm_graph_plan_stats(g, NULL, 0, pm_profile("h200"), &s, &err))
+		fail_msg("%s: %s", text, err.text);
+	*bytes = (double)s.bytes;
+	pm_graph_free(g);
+	return s.modelled_seconds * 1e6;
+}
+
+#define HEAD "<ir_version: 8, opset_import: [\"\" : 18]>\n"
+#define PRODUCT(t, m, k, n)                                                                                  \
+	HEAD "g (" t "[" m "," k "] a, " t "[" k "," n "] b) => (" t "[" m "," n "] y) { y = MatMul (a, b) " \
+	     "}"
+#define CONV(t, x, w, y, how)                                                                                \
+	HEAD "g (" t "[" x "] x, " t "[" w "] w) => (" t "[" y "] y) { y = Conv " how " (x, w) }"
+#define ONE       "<strides = [1, 1], pads = [0, 0, 0, 0], dilations = [1, 1]>"
+#define SAME3     "<strides = [1, 1], pads = [1, 1, 1, 1], dilations = [1, 1]>"
+#define GROUPS(g) "<group = " g ", strides = [1, 1], pads = [1, 1, 1, 1], dilations = [1, 1]>"
+
+/* By docs/reference/modelled-times.md: start, call, ramp at 20e6 operations, terms, operations. */
+static void each_kind_by_hand(void **state)
+{
+	static const struct {
+		const char *text;
+		double call, ramp, term, rate, terms, operations;
+	} wants[] = {
+		{ PRODUCT("float", "1", "512", "256"), 1.7, 0, 0.0009, INFINITY, 512, 0 },
+		{ PRODUCT("float16", "64", "512", "1"), 1.7, 0, 0.0009, INFINITY, 512, 0 },
+		{ PRODUCT("float", "64", "512", "256"), 3.2, 5.4, 0.0017, 50e6, 512, 2.0 * 64 * 512 * 256 },
+		{ PRODUCT("float16", "64", "512", "256"), 3.3, 0, 0.0005, 1.3e9, 512, 2.0 * 64 * 512 * 256 },
+		{ PRODUCT("bfloat16", "64", "512", "257"), 2.3, 0, 0.0054, 72e6, 512, 2.0 * 64 * 512 * 257 },
+		{ PRODUCT("float16", "64", "509", "256"), 2.3, 0, 0.0054, 72e6, 509, 2.0 * 64 * 509 * 256 },
+		{ CONV("float", "1,64,14,14", "32,64,1,1", "1,32,14,14", ONE), 5.3, 3.8, 0.0022, 52e6, 64,
+		  2.0 * 64 * 32 * 196 },
+		{ CONV("float16", "1,64,14,14", "32,64,1,1", "1,32,14,14", ONE), 3.7, 0, 0.0023, 1.8e9, 64,
+		  2.0 * 64 * 32 * 196 },
+		{ CONV("float", "1,64,1,1", "32,64,1,1", "1,32,1,1", ONE), 1.7, 0, 0.0009, INFINITY, 64, 0 },
+		{ CONV("float", "1,64,14,14", "32,64,3,3", "1,32,14,14", SAME3), 8.7, 6, 0.00014, 42e6, 576,
+		  2.0 * 576 * 32 * 196 },
+		{ CONV("bfloat16", "1,64,14,14", "32,64,3,3", "1,32,14,14", SAME3), 7.2, 4.4, 0.00096, 550e6,
+		  576, 2.0 * 576 * 32 * 196 },
+		{ CONV("float", "1,64,14,14", "32,16,3,3", "1,32,14,14", GROUPS("4")), 4.6, 10.9, 0.022, 41e6,
+		  144, 2.0 * 144 * 32 * 196 },
+		{ CONV("float16", "1,64,14,14", "32,16,3,3", "1,32,14,14", GROUPS("4")), 5.4, 7.1, 0.0079,
+		  310e6, 144, 2.0 * 144 * 32 * 196 },
+		/* Our own kernel, of each channel by itself. */
+		{ CONV("float", "1,64,14,14", "64,1,3,3", "1,64,14,14", GROUPS("64")), 1.7, 0, 0, 7.5e6, 0,
+		  2.0 * 9 * 64 * 196 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof wants / sizeof *wants; i++) {
+		double bytes, got = plain_us(wants[i].text, &bytes), n = wants[i].operations;
+		double want = 1.2 + wants[i].call + wants[i].ramp * n / (n + 20e6) +
+			      wants[i].term * wants[i].terms + n / wants[i].rate + bytes / 3.97e6;
+
+		if (fabs(got - want) > 1e-9 * want)
+			fail_msg("%s takes %.9g us, not %.9g", wants[i].text, got, want);
+	}
+}
+
+/* What no library takes, and types that the constants are not of. */
+static void others_are_as_before(void **state)
+{
+	double bytes, got = plain_us(PRODUCT("double", "64", "512", "256"), &bytes);
+
+	(void)state;
+	assert_true(fabs(got - (1.2 + 1.7 + fmax(bytes / 3.97e6, 2.0 * 64 * 512 * 256 / 33.5e6))) < 1e-9);
+	got = plain_us(HEAD "g (float[64,64] x) => (float[64,64] y) { a = Exp (x)\n y = Neg (a) }", &bytes);
+	assert_true(fabs(got - (1.2 + 2 * 1.7 + bytes / 3.97e6)) < 1e-9);
+	/* A run that launches nothing starts nothing. */
+	assert_true(plain_us(HEAD "g (float[64,64] x) => (float[64,64] x) { }", &bytes) >= 0);
+}
+
+static void more_never_costs_less(void **state)
+{
+	PmRng r;
+
+	(void)state;
+	pm_rng_init(&r, 24);
+	for (int i = 0; i < 20000; i++) {
+		static const int types[] = { PM_F32, PM_F16, PM_BF16, PM_F64 };
+		PmLibCall c = { .kind = PM_LIB_GEMM, .dtype = types[i % 4] };
+		int64_t bytes = pm_rng_range(&r, 1, 1 << 28), flops = pm_rng_range(&r, 1, 1ll << 40);
+		const PmProfile *p = pm_profile(i % 3 ? "h200" : "l4");
+		double was;
+
+		c.gemm = (PmLibGemm){ .m = pm_rng_range(&r, 1, 4),
+				      .n = 8 * pm_rng_range(&r, 1, 99),
+				      .batch = 1 };
+		c.gemm.k = 8 * pm_rng_range(&r, 1, 9999);
+		was = pm_library_seconds(&c, bytes, flops, p);
+		assert_true(was >= p->launch_seconds && isfinite(was));
+		assert_true(pm_library_seconds(&c, bytes + 4096, flops, p) >= was);
+		assert_true(pm_library_seconds(&c, bytes, flops * 2, p) >= was);
+		c.gemm.k += 8;
+		assert_true(pm_library_seconds(&c, bytes, flops, p) >= was);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_kind_by_hand),
+		cmocka_unit_test(others_are_as_before),
+		cmocka_unit_test(more_never_costs_less),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -117,14 +117,14 @@ static int only_views(const PmGraph *g)
 	return 1;
 }
 
-/* What was replaced: the baseline's time, less what the candidate still takes outside of its kernels. */
+/* What was replaced: the launches' time of the baseline, less what the candidate still takes outside of its
+ * kernels. */
 double pm__modelled_coverage(const PmPlanStats *base, const PmPlanStats *cand)
 {
-	double outside = cand->modelled_seconds - cand->fused_seconds;
+	double outside = cand->modelled_seconds - cand->start_seconds - cand->fused_seconds,
+	       all = base->modelled_seconds - base->start_seconds;
 
-	if (base->modelled_seconds <= 0)
-		return 0;
-	return fmin(1, fmax(0, 1 - outside / base->modelled_seconds));
+	return all > 0 ? fmin(1, fmax(0, 1 - outside / all)) : 0;
 }
 
 /* Under the sound preset: nothing that costs time was replaced. */

@@ -12,7 +12,7 @@
 #include "base/core/hash.h"
 #include "runtime/device/device.h"
 #include "runtime/device/tensor.h"
-#include "targets/targets.h"
+#include "runtime/exec/profiles.h"
 
 typedef struct PmPlan PmPlan;
 
@@ -22,28 +22,11 @@ typedef struct PmPlanStats {
 	int64_t bytes; /* unique bytes read and written by launches */
 	int64_t flops;
 	double modelled_seconds;   /* by the profile below */
+	double start_seconds;      /* of that, the start of the run */
 	double fused_seconds;      /* of that, in fused kernels */
 	double arithmetic_seconds; /* operations alone, at the peaks of the profile */
 	int64_t peak_memory;       /* bytes of intermediates */
 } PmPlanStats;
-
-/* Numbers of the modelled clock, which is that of replays: time = start + sum over launches of
- * overhead + max(bytes / bandwidth, flops / peak), and of calls of libraries what library_time.h says. They
- * are those of a target (targets/targets.h). */
-typedef struct PmProfile {
-	const char *name;
-	double start_seconds;  /* per run that launches anything */
-	double launch_seconds; /* per kernel */
-	double bytes_per_second;
-	double flops_per_second[4]; /* by PmDTypePeak: f64, f32, f16/bf16 (dot), integer */
-	const char *full_name;      /* "NVIDIA H200" */
-	int cc, n_sm;
-	int64_t l2, memory;     /* bytes */
-	const PmTarget *target; /* all that is known of it */
-} PmProfile;
-const PmProfile *pm_profile(const char *name);     /* NULL name = the process's target; NULL when unknown */
-const PmProfile *pm_profile_of_cc(int cc);         /* the first of that compute capability; NULL = none */
-const PmProfile *pm_profile_of(const PmTarget *t); /* of that target, which lives as long as the process */
 
 /* 1 when an operator can be planned at all: as a view, or as a launch of an eager kernel. */
 int pm_plan_has_kernel(PmOp op);

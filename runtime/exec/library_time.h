@@ -17,7 +17,7 @@
 #define RUNTIME_EXEC_LIBRARY_TIME_H
 
 #include "runtime/device/library.h"
-#include "runtime/exec/exec.h"
+#include "runtime/exec/profiles.h"
 
 /* Of a call with so many bytes and operations, its launch included. Of types other than float, float16 and
  * bfloat16 it is that of any launch: what prof's first comment says. */

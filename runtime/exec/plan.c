@@ -301,8 +301,8 @@ void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out)
 		out->arithmetic_seconds += (double)s->flops / prof->flops_per_second[s->flop_class];
 		out->fused_seconds += s->fused ? step_seconds(s, prof) : 0;
 	}
-	if (out->n_launches)
-		out->modelled_seconds += prof->start_seconds;
+	out->start_seconds = out->n_launches ? prof->start_seconds : 0;
+	out->modelled_seconds += out->start_seconds;
 	for (size_t i = 0; i < p->buffers.n; i++)
 		if (p->buffers.v[i].use != PM_BUF_INPUT)
 			out->peak_memory += p->buffers.v[i].bytes;

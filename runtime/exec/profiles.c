@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* profiles.c - the modelled clock of a target. */
-#include "runtime/exec/exec.h"
+#include "runtime/exec/profiles.h"
 
 #include "base/core/arena.h"
 

@@ -155,8 +155,10 @@ exits 2 "another target beside a lock is refused"
 
 ! grep -nE '\b132\b' passes/fuse/*.c passes/fuse/*.h passes/fuse/*/*.c passes/fuse/*/*.h runtime/eager/*.c runtime/eager/*.h
 tap "the multiprocessors of an H200 are no number in fusion or in the eager run"
-sed -n 's/^XX(\([a-z0-9_]*\),.*/\1/p' targets/costs.def >"$tmp/a"
+# Those of the modelled clock are no part of what fusion decides by.
+clock='^(call_.*|start_us|wait_(barrier|collective|request)_cycles)$'
+sed -n 's/^XX(\([a-z0-9_]*\),.*/\1/p' targets/costs.def | grep -vE "$clock" >"$tmp/a"
 sed -n 's/^\tXX(\([a-z0-9_]*\)).*/\1/p' passes/fuse/cost/target.h >"$tmp/b"
 [ -s "$tmp/a" ] && cmp -s "$tmp/a" "$tmp/b"
-tap "fusion reads every constant of targets/costs.def, and no other"
+tap "fusion reads every constant of targets/costs.def but those of the modelled clock, and no other"
 tap_done

@@ -227,7 +227,7 @@ static void many_shapes_are_cut_and_said_to_be(void **state)
 /* A launch's cost weighs most in small variants: what is possible there is told too. */
 static void what_it_is_worth_is_told_of_all_variants(void **state)
 {
-	static const int sizes[] = { 2048, 16, 256 };
+	static const int sizes[] = { 8192, 16, 256 };
 	const cJSON *worth, *all;
 	Place p;
 	cJSON *j;
@@ -247,9 +247,9 @@ static void what_it_is_worth_is_told_of_all_variants(void **state)
 	all = cJSON_GetObjectItem(worth, "speedup_at_most_of_all");
 	assert_int_equal(pm_json_i64(worth, "variant", -1), 0);
 	assert_int_equal(pm_json_i64(all, "variants", 0), 3);
-	/* Three launches become one: nearly three times as fast where a launch's cost is most of the time. */
+	/* Three launches become one, and the first of them is a library's call, which takes longer. */
 	assert_true(pm_json_num(all, "least", 0) == pm_json_num(worth, "speedup_at_most", 0));
-	assert_true(pm_json_num(all, "most", 0) > 2.9 && pm_json_num(all, "most", 0) <= 3);
+	assert_true(pm_json_num(all, "most", 0) > 3 && pm_json_num(all, "most", 0) < 4);
 	assert_true(pm_json_num(all, "least", 0) < pm_json_num(all, "mean", 0));
 	assert_true(pm_json_num(all, "mean", 0) < pm_json_num(all, "most", 0));
 	assert_non_null(strstr(pm_json_str(j, "notation", ""), "starts, ends, axes and steps of Slice"));

@@ -2,6 +2,7 @@
 /* test_library_time.c - the plain run's products and convolutions are modelled as calls of a library. */
 #include "base/core/rng.h"
 #include "ir/text/text.h"
+#include "runtime/exec/exec.h"
 #include "runtime/exec/library_time.h"
 
 #include <math.h>

@@ -147,6 +147,9 @@ static void section_time(const Section *s, double *busy, double *wait)
 	double memory = (s->bytes + s->spread + s->apart) / t->copy_bytes_per_us,
 	       work = s->work / t->work_per_us;
 
+	/* L1 looks up one line in a cycle. */
+	if (s->lines > memory * t->is.sm_count * t->sm_cycles_per_us)
+		memory = s->lines / (t->is.sm_count * t->sm_cycles_per_us);
 	/* Other warps compute while some wait for memory. */
 	*busy = memory > work ? memory + work * t->beside_share : work + memory * t->beside_share;
 	turns = s->split ? turns / s->split : turns;

@@ -2,7 +2,10 @@
 /* walk.c - counts what a nest does: bytes, sectors, operations, turns that wait for each other. */
 #include "walk.h"
 
-enum { NEAR = 32 << 10 /* bytes of an operand that is near, wherever its elements lie */ };
+enum {
+	NEAR = 32 << 10, /* bytes of an operand that is near, wherever its elements lie */
+	LINE_BYTES = 128 /* of L1: CUDA C++ Programming Guide, compute capability 9.0 */
+};
 
 /* Where a walk is. */
 typedef struct Walk {
@@ -79,6 +82,18 @@ static void count_work(const Walk *w, int lanes, double n)
 	w->cost->work += w->times * threads * (lanes ? w->n->shape.vec : 1) * n;
 }
 
+/* Lines of L1 for each lane of a load whose lanes are `wide` bytes apart. Rows of one warp whose elements lie
+ * side by side share them. */
+static double lines_of_lane(const Nest *n, const Stmt *s, double wide)
+{
+	const Shape *x = &n->shape;
+	double apart = (double)nest_stride(n->ix, s->at, DEP_ROW) * pm_dtype_bytes(s->dtype);
+	double share = x->rows && !x->column && x->group < 32 && apart > 0 && apart <= 16 ? x->group / 32.0
+											  : 1;
+
+	return share * (wide < LINE_BYTES ? wide / LINE_BYTES : 1);
+}
+
 /* A load of an operand of `numel` elements. */
 static void count_load(const Walk *w, const Stmt *s, int64_t numel)
 {
@@ -95,6 +110,8 @@ static void count_load(const Walk *w, const Stmt *s, int64_t numel)
 		w->cost->spread += all * ((wide > 32 ? 32 : wide) / (size * lanes) - 1) *
 				   w->t->sector_missed_share /
 				   (rows ? 1 : rows_in_a_sector(w->n, s->at, size));
+	if (wide > 32 && !x->dot)
+		w->cost->lines += all / (size * lanes) * lines_of_lane(w->n, s, wide);
 	count_work(w, 0, 2);
 }
 

@@ -11,6 +11,7 @@ typedef struct Cost {
 	double bytes;         /* read and written */
 	double spread;        /* bytes more, of sectors that are read for a part of them */
 	double apart;         /* bytes more, of sectors that one instruction writes for a part of them */
+	double lines;         /* of L1 that the loads of warps ask for, where lanes are in different ones */
 	double work;          /* simple operations, of all threads together */
 	double across, along; /* bytes that lie side by side in neighbouring rows, and along a row */
 	double serial;        /* turns of loops of one thread */

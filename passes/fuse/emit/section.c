@@ -9,6 +9,7 @@ static void take(Section *s, Cost k)
 {
 	s->bytes = k.bytes;
 	s->spread = k.spread;
+	s->lines = k.lines;
 	s->apart = k.apart;
 	s->work = k.work;
 	s->across = k.across;

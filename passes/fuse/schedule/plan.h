@@ -34,6 +34,7 @@ typedef struct Section {
 	/* measured while it is written */
 	double bytes, spread, work; /* bytes read and written; of them out of order; operations */
 	double apart;               /* bytes of sectors that are written for a part of them */
+	double lines;               /* of L1 that loads ask for, where lanes are in different ones */
 	double across, along;       /* bytes that lie side by side in neighbouring rows, and along a row */
 	double serial;              /* turns of loops of one thread */
 	double looks;               /* and of those that look through the indices of a scatter */

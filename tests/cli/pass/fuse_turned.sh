@@ -125,4 +125,21 @@ right backwards 'backwards (float[50,32] t, float[1,3,32] x) => (float[1,3,32] y
    g = Gather <axis = 0> (t, i)
    y = Add (x, g)
 }'
+
+# across N CODE: a norm along 128 elements that lie N elements apart. Each lane of a warp asks for a line of its own.
+across()
+{
+	printf 'across (float16[1,128,%s] a, float16[1,128,%s] b, float16[128] w, float16[128] c) => (float16[1,%s,128] t, float16[1,%s,128] y)
+{
+   x = Add (a, b)
+   t = Transpose <perm = [0, 2, 1]> (x)
+   y = LayerNormalization <axis = 2> (t, w, c)
+}' "$1" "$1" "$1" "$1" >"$tmp/across.gpt"
+	pm explain "$tmp/across.gpt" --pass "$fuse"
+	exits "$2" "a norm of $1 rows that lie across memory"
+}
+across 196 0
+says "cluster LayerNormalization Transpose Add" "few of them are one kernel with what stands before"
+across 36864 1
+says "No rule of the pass applied to the graph." "many are turned first, as the plain run does"
 tap_done

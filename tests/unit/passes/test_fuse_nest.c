@@ -326,6 +326,28 @@ static void what_lies_apart_costs_sectors(void **state)
 #undef LOAD
 }
 
+/* Each lane of a load that is in a line of its own asks for one; rows of a warp that lie side by side share
+ * them. */
+static void lanes_apart_ask_for_lines(void **state)
+{
+#define STORE    "store q0[64 * r + m0] by v0 as float16\n  }\n"
+#define LOAD(at) "load v0:float from p0[" at "] as float16\n    " STORE
+	const Cost order = cost_of_rows("float16", 1, 8, LOAD("64 * r + m0"));
+	const Cost apart = cost_of_rows("float16", 1, 8, LOAD("r + 4096 * m0"));
+	const Cost two = cost_of_rows("float16", 1, 16, LOAD("r + 4096 * m0"));
+	const Cost rows = cost_of_rows("float16", 1, 16, LOAD("4096 * m0 + 64 * r"));
+	const Cost near = cost_of_rows("float16", 1, 8, LOAD("r + 32 * m0"));
+
+	(void)state;
+	assert_true(order.lines == 0);
+	assert_true(apart.lines == 262144 && two.lines == 131072); /* two rows of a warp */
+	assert_true(rows.lines == 262144);                         /* which are 128 bytes apart */
+	assert_true(near.lines == 131072);                         /* two lanes in a line */
+	give_back(state);
+#undef LOAD
+#undef STORE
+}
+
 static void work_and_turns_add_up(void **state)
 {
 	static const char cheap[] = "  ew v1:float is \"a + a\" of v0 _ _ in float as float\n",
@@ -373,6 +395,7 @@ int main(void)
 		cmocka_unit_test_teardown(other_texts_are_refused, give_back),
 		cmocka_unit_test_teardown(more_bytes_never_cost_less, give_back),
 		cmocka_unit_test_teardown(transposed_costs_more_than_contiguous, give_back),
+		cmocka_unit_test_teardown(lanes_apart_ask_for_lines, give_back),
 		cmocka_unit_test_teardown(what_lies_apart_costs_sectors, give_back),
 		cmocka_unit_test_teardown(work_and_turns_add_up, give_back),
 		cmocka_unit_test_teardown(an_arm_costs_its_part, give_back),

@@ -59,14 +59,6 @@ static double of(const PmProfile *prof, const char *name)
 	return name ? pm_target_cost(prof->target, name) : 0;
 }
 
-static double plain(int64_t bytes, int64_t flops, int dtype, const PmProfile *prof)
-{
-	double mem = (double)bytes / prof->bytes_per_second;
-	double math = (double)flops / prof->flops_per_second[pm_dtype_peak(dtype)];
-
-	return prof->launch_seconds + (mem > math ? mem : math);
-}
-
 double pm_library_seconds(const PmLibCall *c, int64_t bytes, int64_t flops, const PmProfile *prof)
 {
 	int half = c->dtype == PM_F16 || c->dtype == PM_BF16;
@@ -75,7 +67,7 @@ double pm_library_seconds(const PmLibCall *c, int64_t bytes, int64_t flops, cons
 	const Kind *k;
 
 	if (!half && c->dtype != PM_F32)
-		return plain(bytes, flops, c->dtype, prof);
+		return pm_profile_launch_seconds(prof, bytes, flops, pm_dtype_peak(c->dtype));
 	k = c->kind == PM_LIB_GEMM ? kind_of_gemm(&c->gemm, half, &terms)
 				   : kind_of_conv(&c->conv, half, &terms);
 	us = of(prof, k->us) + of(prof, k->term_us) * (double)terms;

@@ -11,7 +11,7 @@
  * not begin at 16 bytes image_*     convolutions of 1 by 1, which are products conv_*      other
  * convolutions; group_*: those in groups
  *
- * They are fitted to single calls and to whole graphs of kept models: docs/results/library-calls.md.
+ * They are fitted to single calls and to whole graphs of kept models: docs/results/modelled-times.md.
  */
 #ifndef RUNTIME_EXEC_LIBRARY_TIME_H
 #define RUNTIME_EXEC_LIBRARY_TIME_H

@@ -272,14 +272,11 @@ size_t pm_plan_own_sources(const PmPlan *p, PmSource *out)
 
 static double step_seconds(const Step *s, const PmProfile *prof)
 {
-	double mem = (double)s->bytes / prof->bytes_per_second;
-	double math = (double)s->flops / prof->flops_per_second[s->flop_class];
-
 	if (s->lib)
 		return pm_library_seconds(s->lib, s->bytes, s->flops, prof);
 	if (s->depthwise)
 		return pm_depthwise_seconds(s->bytes, s->flops, prof);
-	return prof->launch_seconds + (mem > math ? mem : math);
+	return pm_profile_launch_seconds(prof, s->bytes, s->flops, s->flop_class);
 }
 
 void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out)

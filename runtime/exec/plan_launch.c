@@ -47,8 +47,5 @@ int pm_plan_launch_alike(const PmPlan *p, const PmPlanLaunch *a, const PmPlanLau
 
 double pm_plan_launch_seconds(const PmPlanLaunch *l, const PmProfile *prof)
 {
-	double mem = (double)l->bytes / prof->bytes_per_second;
-	double math = (double)l->flops / prof->flops_per_second[l->flop_class];
-
-	return prof->launch_seconds + (mem > math ? mem : math);
+	return pm_profile_launch_seconds(prof, l->bytes, l->flops, l->flop_class);
 }

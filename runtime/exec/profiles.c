@@ -57,3 +57,11 @@ const PmProfile *pm_profile_of_cc(int cc)
 
 	return t ? pm_profile_of(t) : NULL;
 }
+
+double pm_profile_launch_seconds(const PmProfile *p, int64_t bytes, int64_t flops, int flop_class)
+{
+	double mem = (double)bytes / p->bytes_per_second,
+	       math = (double)flops / p->flops_per_second[flop_class];
+
+	return p->launch_seconds + (mem > math ? mem : math);
+}

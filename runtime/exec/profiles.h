@@ -22,5 +22,8 @@ typedef struct PmProfile {
 const PmProfile *pm_profile(const char *name);     /* NULL name = the process's target; NULL when unknown */
 const PmProfile *pm_profile_of_cc(int cc);         /* the first of that compute capability; NULL = none */
 const PmProfile *pm_profile_of(const PmTarget *t); /* of that target, which lives as long as the process */
+/* Seconds of a launch with so many bytes and operations: overhead + max(bytes / bandwidth, flops / peak). The
+ * class of operations is an index of flops_per_second. */
+double pm_profile_launch_seconds(const PmProfile *p, int64_t bytes, int64_t flops, int flop_class);
 
 #endif

@@ -4,6 +4,7 @@
 
     tools/bench/modelled.py measure graphs/*.gpt --pass build/passes/fuse.so -o times.json    # on a GPU
     tools/bench/modelled.py model times.json --pass build/passes/fuse.so                      # anywhere; prints a summary
+    tools/bench/modelled.py print times.json                                                  # the summary again
 
 `measure` takes replayed times of the eager run and of the pass (`passmith time`), and keeps them with the graphs' texts. `model` asks for
 the modelled times of the same graphs: of the plain run as planned, of the rewritten one with its accesses counted (`passmith profile`). The
@@ -17,11 +18,14 @@ import concurrent.futures
 import datetime
 import hashlib
 import json
-import math
 import os
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+import fit_cost  # noqa: E402  the numbers of how well
 
 
 def is_left_out(g):
@@ -90,27 +94,6 @@ def model(o):
 
 # ---- how well ----
 
-def ranks(v):
-    order = sorted(range(len(v)), key=lambda i: v[i])
-    out = [0.0] * len(v)
-    at = 0
-    while at < len(order):  # equal values share the mean of their places
-        end = at
-        while end + 1 < len(order) and v[order[end + 1]] == v[order[at]]:
-            end += 1
-        for i in order[at:end + 1]:
-            out[i] = (at + end) / 2
-        at = end + 1
-    return out
-
-
-def rank_correlation(a, b):
-    a, b = ranks(a), ranks(b)
-    ma, mb = sum(a) / len(a), sum(b) / len(b)
-    up = sum((x - ma) * (y - mb) for x, y in zip(a, b))
-    return up / math.sqrt(sum((x - ma) ** 2 for x in a) * sum((y - mb) ** 2 for y in b))
-
-
 def pairs(graphs, what):
     """(measured, modelled) of `call`, `eager`, `pass` or `speedup`, where both are known."""
     out = []
@@ -125,17 +108,19 @@ def pairs(graphs, what):
     return out
 
 
-def summary(graphs):
-    """By what and part: graphs, rank correlation, ratios' median, shares within 1.3 and beyond 2."""
+def summary(p):
+    """Of (measured, modelled): what fit_cost.summary says, and the share beyond a ratio of 2."""
+    return {**fit_cost.summary([b for _, b in p], [a for a, _ in p]), "beyond": sum(max(a / b, b / a) > 2 for a, b in p) / len(p)}
+
+
+def summaries(graphs, split=True):
+    """By what and part, of 3 graphs and more."""
     rows = []
     for what in ("call", "eager", "pass", "speedup"):
-        for part in (False, True):
-            p = pairs([g for g in graphs if is_left_out(g) == part], what)
-            if len(p) < 3:
-                continue
-            off = sorted(abs(math.log(a / b)) for a, b in p)
-            rows.append({"what": what, "left_out": part, "graphs": len(p), "rank": rank_correlation(*zip(*p)), "median": math.exp(off[len(off) // 2]),
-                         "within": sum(x < math.log(1.3) for x in off) / len(off), "beyond": sum(x > math.log(2) for x in off) / len(off)})
+        for part in (False, True) if split else (None,):
+            p = pairs([g for g in graphs if part is None or is_left_out(g) == part], what)
+            if len(p) > 2:
+                rows.append({"what": what, "left_out": part, **summary(p)})
     return rows
 
 
@@ -163,7 +148,7 @@ def main():
     if o.verb == "measure":
         print(f"{len(j['graphs'])} of {len(o.graphs)} graphs timed")
         return
-    for r in summary(j["graphs"]):
+    for r in summaries(j["graphs"]):
         print(f"{r['what']:8} {'left out' if r['left_out'] else 'others':9} {r['graphs']:4} graphs, rank correlation {r['rank']:.3f}, median ratio "
               f"{r['median']:.2f}, within 1.3 {100 * r['within']:.0f} %, beyond 2 {100 * r['beyond']:.0f} %")
 

@@ -80,12 +80,28 @@ def graphs_of(name):
     return table(["graph", "left out", "measured, us", "expected, us", "expected when fitted, us"], rows)
 
 
+def rows_of_modelled(graphs, split):
+    names = {"call": "single calls", "eager": "plain runs", "pass": "with `fuse`", "speedup": "speedup by `fuse`"}
+    rows = [[names[r["what"]]] + ["left out" if r["left_out"] else "others"] * split + [
+        r["graphs"], f"{r['rank']:.3f}", f"{r['median']:.2f}", f"{100 * r['within']:.1f} %", f"{100 * r['beyond']:.1f} %"]
+        for r in modelled.summaries(graphs, split)]
+    return table(["what"] + ["graphs"] * split + ["number", "rank correlation", "ratio, median", "within 1.3", "beyond 2"], rows)
+
+
 def modelled_times():
     """Modelled beside measured times, by tools/bench/modelled.py."""
-    names = {"call": "single calls", "eager": "plain runs", "pass": "with `fuse`", "speedup": "speedup by `fuse`"}
-    rows = [[names[r["what"]], "left out" if r["left_out"] else "others", r["graphs"], f"{r['rank']:.3f}", f"{r['median']:.2f}",
-             f"{100 * r['within']:.0f} %", f"{100 * r['beyond']:.1f} %"] for r in modelled.summary(read("modelled_times.json")["graphs"])]
-    return table(["what", "graphs", "number", "rank correlation", "ratio, median", "within 1.3", "beyond 2"], rows)
+    return rows_of_modelled(read("modelled_times.json")["graphs"], True)
+
+
+def modelled_before():
+    """The same graphs by the version before."""
+    return rows_of_modelled([{**g, "modelled_eager_us": g["was_eager_us"], "modelled_pass_us": g["was_pass_us"]}
+                             for g in read("modelled_times.json")["graphs"]], False)
+
+
+def modelled_held_out():
+    """Graphs of models that nothing was fitted to."""
+    return rows_of_modelled(read("modelled_held_out.json")["graphs"], False)
 
 
 def cost_summary():

@@ -53,7 +53,7 @@ cp -r runtime/emu/include runtime/emu/races runtime/emu/counts "$out/runtime/emu
 cp -r prompts exemplars "$out"
 cp -r "$build"/models/*.onnx models/* "$out/models"
 mkdir -p "$out/tools/bench"
-cp tools/bench/torch_*.py tools/bench/levels*.py tools/bench/bench_systems.py tools/bench/whole_models.py tools/bench/parity.* tools/bench/scaling.py tools/bench/deploy*.py tools/bench/fit_graphs.py "$out/tools/bench"
+cp tools/bench/torch_*.py tools/bench/levels*.py tools/bench/bench_systems.py tools/bench/whole_models.py tools/bench/parity.* tools/bench/scaling.py tools/bench/deploy*.py tools/bench/fit_graphs.py tools/bench/modelled.py "$out/tools/bench"
 cp tools/fit_cost.py "$out/tools"
 cp -r tools/bench/common "$out/tools/bench"
 rm -rf "$out/tools/bench/common/__pycache__"

@@ -422,7 +422,9 @@ void rt_case_again(const TestPackage *p)
 	check_set(r, &set[SETS - 1], stream, "again, without a graph");
 	run(s, stream, PM_RT_GRAPH);
 	check_set(r, &set[SETS - 1], stream, "again, after a run without a graph");
-	warm_up(s, PM_RT_GRAPH);
+	assert_true(is_short(s));
+	warm_up(s, PM_RT_GRAPH); /* on the session's own memory: its graph takes a place */
+	assert_false(is_short(s));
 	run(s, stream, PM_RT_GRAPH);
 	check_set(r, &set[SETS - 1], stream, "again, after it was warmed");
 	run_away(s, r, stream);

@@ -624,6 +624,16 @@ static void exemplars_that_are_not_like_it_have_no_source(void **state)
 /* ---- resources ---- */
 
 /* The figures of the page are those of the model. */
+/* The text says a constant of the default target, between these words. */
+static void has_number(const char *text, const char *before, const char *constant, const char *behind)
+{
+	char said[96];
+
+	snprintf(said, sizeof said, "%s%g%s", before, pm_target_cost(pm_target_find("h200"), constant),
+		 behind);
+	has(text, said);
+}
+
 static void the_page_of_times_has_the_profiles(void **state)
 {
 	static const char *const names[] = { "h200", "h100", "a100", "rtx4090", "l4" };
@@ -651,6 +661,10 @@ static void the_page_of_times_has_the_profiles(void **state)
 		has(text.s, row);
 	}
 	assert_int_equal(strlen(pm_target_names()), strlen(" h200 h100 a100 rtx4090 l4"));
+	has_number(text.s, "Start is ", "start_us", " us.");
+	has_number(text.s, ": ", "wait_request_cycles", " cycles for each request to global memory,");
+	has_number(text.s, " ", "wait_barrier_cycles", " for each barrier,");
+	has_number(text.s, " ", "wait_collective_cycles", " for each collective;");
 	pm_str_release(&text);
 	pm_test_tools_end(&s);
 }

@@ -8,10 +8,11 @@
 A file is of tools/bench/fit_graphs.py: graphs, what each became, and microseconds. With --large it has the times of
 tools/bench/large_graphs.py. What the engine expects of each graph comes from `passmith explain --trials`: it decides
 with the target's own constants, and then says what the same kernels are expected to take under others. So no formula of
-the engine stands here.
+the engine stands here. Where a file also has times of the plain run (eager_us), it is told what the choice by the estimate costs.
 
-A graph is LEFT OUT of the fit when the SHA-256 of its name begins with a byte below 64: a quarter. The rule is fixed;
-ranks and ratios are printed for both parts, before and after.
+A graph is LEFT OUT of the fit when the SHA-256 of its name, up to the first "/", begins with a byte below 64: a quarter. Types
+of one graph stand behind the "/", on one side. The rule is fixed; ranks and ratios are printed for both parts, before and
+after.
 
 The fit goes by steps that the file names: element-wise graphs tell what a launch and a byte take, rows what is added by
 them, and so on; a step holds the constants of the steps before it. Each takes steps of Levenberg and Marquardt on
@@ -42,7 +43,7 @@ FACTORS = (0.1, 1, 10, 100, 1000)   # of the damping, tried at once
 
 
 def is_left_out(name):
-    return hashlib.sha256(name.encode()).digest()[0] < 64
+    return hashlib.sha256(name.split("/")[0].encode()).digest()[0] < 64
 
 
 # ---- the engine ----
@@ -280,6 +281,42 @@ def report(fit, p, word):
     return out, parts
 
 
+def becomes_one(args, target, g, path):
+    """Whether the pass makes one kernel of the graph today."""
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(g["text"])
+    r = subprocess.run([args.passmith, "apply", path, "--pass", args.fuse, "--target", target, "-o", path + ".out.gpt", "--json"],
+                       capture_output=True, text=True, check=False)
+    try:
+        j = json.loads(r.stdout)
+    except ValueError:
+        sys.exit(f"passmith apply {path} ended with {r.returncode} and gave no JSON: {r.stderr.strip()}")
+    return j["applied"] == 1 and j["nodes_after"] == 1
+
+
+def choices(args, target, graphs, folder):
+    """What it costs that the estimate chooses between one kernel and the plain run, where both were timed; and the graphs
+    without those that are no longer one kernel, which then has no estimate."""
+    kernels = [g for g in graphs if g["fused"]]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        ones = list(pool.map(lambda p: becomes_one(args, target, p[1], os.path.join(folder, f"c{p[0]:03}.gpt")), enumerate(kernels)))
+    out = {}
+    for part in ("fitted to", "left out"):
+        rows = [(g["us"] if one else g["eager_us"], one, g) for one, g in zip(ones, kernels)
+                if g.get("eager_us") and is_left_out(g["name"]) == (part == "left out")]
+        if not rows:
+            continue
+        lost = [t / min(g["us"], g["eager_us"]) for t, _, g in rows]
+        slower = sum(one and g["us"] > g["eager_us"] / 0.97 for _, one, g in rows)
+        s = {"graphs": len(rows), "ones": sum(one for _, one, _ in rows), "cost": math.exp(sum(map(math.log, lost)) / len(lost)),
+             "over": sum(x > 1.05 for x in lost) / len(lost), "slower": slower}
+        out[part] = s
+        print(f"{'choices, ' + part:34} {s['graphs']:4} graphs, {s['ones']} of them one kernel: {100 * (s['cost'] - 1):.1f} % are lost "
+              f"in the mean, over 5 % on {100 * s['over']:.0f} %; {slower} are slower than the plain run by more than 3 %")
+    stay = {id(g) for one, g in zip(ones, kernels) if not one}
+    return out, [g for g in graphs if id(g) not in stay]
+
+
 def told(parts):
     return [{"graph": name, "left_out": part == "left out", "measured": m, "expected": round(e, 2)}
             for part, rows in parts.items() for name, e, m in rows]
@@ -319,9 +356,12 @@ def main():
     start = constants_of(args, target)
     free["large"] = sorted(start)
     with tempfile.TemporaryDirectory() as folder:
+        chosen, graphs = choices(args, target, graphs, folder)
         fit = Fit(Engine(args, target, graphs, folder), start, graphs)
         before, parts = report(fit, fit.p, f"{target} as it is")
         found = {"target": target, "before": before, "graphs": told(parts)}
+        if chosen:
+            found["choices"] = chosen
         if not args.check:
             for step in dict.fromkeys(g.get("step") for g in graphs):
                 fit.begin(free.get(step, []), step)

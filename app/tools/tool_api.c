@@ -11,9 +11,10 @@
 
 enum { MAX_LINES = 80, MAX_FOUND = 4, MAX_NEAR = 24, MAX_FILE_LINES = 4000 };
 
-static const char *const headers[] = { "include/passmith/dsl.h",      "include/passmith/pass.h",
-				       "include/passmith/kernel.cuh", "include/passmith/types.h",
-				       "include/passmith/errors.def", "include/passmith/dtypes.def" };
+static const char *const headers[] = { "include/passmith/dsl.h",     "include/passmith/pass.h",
+				       "include/passmith/target.h",  "include/passmith/kernel.cuh",
+				       "include/passmith/types.h",   "include/passmith/errors.def",
+				       "include/passmith/dtypes.def" };
 enum { N_HEADERS = sizeof headers / sizeof *headers };
 
 /* ---- operators ---- */

@@ -9,6 +9,7 @@
 
 #include "passmith/ops.h" /* PM_OP_<name> for each operator: a misspelt one does not compile */
 #include "passmith/pass.h"
+#include "passmith/target.h"
 
 /* ---- pattern words ---- */
 
@@ -376,29 +377,8 @@ static inline const char *pm_op(PmVal v)
 	return pm_host_->op(v);
 }
 
-/* 1 when the texts are equal. */
-static inline int pm_str_same(const char *a, const char *b)
-{
-	while (*a && *a == *b)
-		a++, b++;
-	return *a == *b;
-}
-
 /* 1 when v is a result of this operator: pm_is_op(v, MatMul). */
 #define pm_is_op(v_, name_) ((void)PM_OP_##name_, pm_str_same(pm_host_->op(v_), #name_))
-
-/* A constant of the target's cost model: 1 and its value, or 0 when the target has none of that name. */
-static inline int pm_target_number(const PmTarget *t, const char *name, double *out)
-{
-	uint32_t i;
-
-	for (i = 0; i < t->n_numbers; i++)
-		if (pm_str_same(t->number[i].name, name)) {
-			*out = t->number[i].value;
-			return 1;
-		}
-	return 0;
-}
 
 /* Scalar expression of the operator over a, b, c, p0, ... (see kernel.cuh), or NULL. */
 static inline const char *pm_expr(PmVal v)

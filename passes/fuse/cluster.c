@@ -3,7 +3,10 @@
 #include "fuse.h"
 
 static const double MOST_OWED_US = 0.7, /* microseconds that views may cost before something pays for them */
-	LEAST_SAVED_SHARE = 0.12;       /* of its time, which a product of our own has to save */
+	LEAST_SAVED_SHARE = 0.05,       /* of its time, which a product of our own has to save */
+	LEAST_GAIN = 1.05,              /* of a kernel's time, which the library has to take */
+	NODE_SHARE = 0.95,    /* of a node's time by itself, that counts for taking it into the kernel */
+	PRODUCT_SHARE = 0.85; /* the same of a product: both estimates are off by a sixth and more */
 
 enum { LOOKED = 512 /* nodes that one question about order may visit */, MOST_TRIES = 4, MOST_KNOWN = 256 };
 
@@ -101,7 +104,7 @@ static int convex(Ctx *c, Walk *w)
 /* A set, and what it takes; the same sets are met again without the products. */
 typedef struct Known {
 	uint64_t set[F_NODES / 64];
-	double time;     /* microseconds; -1: it cannot be one kernel */
+	double time;     /* microseconds, less what a run of one launch saves; -1: it cannot be one kernel */
 	const char *why; /* it cannot */
 } Known;
 
@@ -110,7 +113,7 @@ typedef struct Grow {
 	Known known[MOST_KNOWN];
 	int n_known;
 	Walk walk;
-	double now;               /* the kernel's time */
+	double now;               /* the kernel's time, as Known has it */
 	double debt;              /* what views have cost so far */
 	const char *why[F_NODES]; /* why this node stayed outside the last time it was tried; NULL: */
 	double slower[F_NODES];   /* it would be slower by so many microseconds; for reports */
@@ -128,6 +131,44 @@ static void load_operands(Ctx *c)
 		if (pm_out(c->g->op[c->arg_in[i]].val, 0).id)
 			f_node(c->g, c->g->op[c->arg_in[i]].val);
 	c->fail = NULL;
+}
+
+/* Whether nothing but the set reads this value. */
+static int is_read_inside(const Ctx *c, PmVal v)
+{
+	enum { MANY = 24 };
+	uint32_t u, uses = pm_n_uses(v);
+
+	for (u = 0; u < uses && uses <= MANY && in_set(c, pm_out(pm_user(v, u), 0)); u++)
+		;
+	return u == uses;
+}
+
+/* Whether no other node makes what the set reads, or reads what it makes. */
+static int is_closed(const Ctx *c)
+{
+	int i, k;
+
+	for (i = 0; i < c->g->n_nodes; i++) {
+		const Node *n = &c->g->node[i];
+
+		for (k = 0; n->in_set && k < n->n_in; k++) {
+			PmVal v = n->in[k] < 0 ? (PmVal){ 0 } : c->g->op[n->in[k]].val;
+
+			if (v.id && !pm_is_const(v) && pm_out(v, 0).id && !in_set(c, pm_out(v, 0)))
+				return 0;
+		}
+		for (k = 0; n->in_set && k < n->n_out; k++)
+			if (!is_read_inside(c, pm_out(n->val, (uint32_t)k)))
+				return 0;
+	}
+	return 1;
+}
+
+/* What is saved where the planned kernel, and no launch beside it, is all of the graph. */
+static double saved_by_one(const Ctx *c)
+{
+	return f_launches(c) == 1 && is_closed(c) ? f_target()->several_us : 0;
 }
 
 static const char between[] = "something outside would stand between it and the others";
@@ -153,7 +194,7 @@ static double time_of_set(Grow *g, const char **why)
 	if (!convex(c, &g->walk))
 		k.why = between;
 	else if (f_plan(c))
-		k.time = f_kernel_time(c);
+		k.time = f_kernel_time(c) - saved_by_one(c);
 	else
 		k.why = c->fail ? c->fail : "it cannot be planned";
 	c->fail = NULL;
@@ -183,7 +224,7 @@ static void try_node(Grow *g, PmVal v)
 	n->in_set = 1;
 	then = time_of_set(g, &why);
 	if (then >= 0) {
-		gain = g->now + f_library_time(c, n) * 0.95 - then;
+		gain = g->now + f_library_time(c, n) * (n->dot ? PRODUCT_SHARE : NODE_SHARE) - then;
 		/* Views may cost a little: what stands behind them makes up for that, or the set is declined.
 		 */
 		if (gain >= -0.05 || (!n->launches && g->debt - gain <= MOST_OWED_US)) {
@@ -303,8 +344,8 @@ static double from_seed(Grow *g, int at, PmStatus *why)
 		return -1;
 	}
 	load_operands(c);
-	then = f_kernel_time(c) + f_copies(c);
-	if (then * (f_has_product(c) ? 1.15 : 1.05) > before) {
+	then = f_kernel_time(c) + f_copies(c) - (launches > 1 ? saved_by_one(c) : 0);
+	if (then * LEAST_GAIN > before) {
 		*why = not_faster(before, then);
 		return -1;
 	}

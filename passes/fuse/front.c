@@ -31,17 +31,20 @@ static int shared(const Section *s, int half)
 	return BUFFERS * (t->rows * 36 + (s->b.along_k ? t->cols * 36 : 32 * (t->cols + 4)));
 }
 
-/* Cycles that a multiprocessor takes for one piece of K of a block: instructions, most of them to read b. */
+/* Cycles that a multiprocessor takes for one piece of K of a block: instructions, most of them to read. */
 static double piece_cycles(const Op *o, const Section *s, int half)
 {
 	const Target *g = f_target();
 	const Tile *t = &s->tile;
 	double area = (double)t->rows * t->cols / 4096, wide = t->cols / 64.0;
-	double made = (half ? g->front_half_piece_cycles : g->front_f32_piece_cycles) * area;
+	double made = (half ? g->front_half_piece_cycles : g->front_f32_piece_cycles) * area,
+	       read = half ? g->front_half_read_cycles : g->front_f32_read_cycles;
 
+	made += read / s->a.vec * t->rows / 64;
 	if (o->mode == FORM_CONV)
-		return made + (half ? g->front_half_read_cycles : g->front_image_read_cycles) * wide;
-	return made + (half ? g->front_half_read_cycles : g->front_f32_read_cycles) / s->b.vec * wide;
+		return made +
+		       (half ? g->front_image_half_read_cycles : g->front_image_f32_read_cycles) * wide;
+	return made + read / s->b.vec * wide;
 }
 
 /* Microseconds of the launch with s->split slices of s->extent elements of K. */
@@ -58,8 +61,9 @@ double f_front_time(const Ctx *c, const Section *s)
 	fit = fit > 3 ? 3 : fit;
 	read = blocks * ((t->rows < m ? t->rows : m) + (t->cols < n ? t->cols : n)) * (double)s->extent *
 	       size;
-	part[0] = (double)f_over((int64_t)each, fit) * g->wait_us *
-		  (1 + (o->mode == FORM_CONV ? g->front_image_piece_share : g->front_piece_share) * pieces);
+	part[0] = (double)f_over((int64_t)each, fit) *
+		  (g->tile_wait_us +
+		   pieces * (o->mode == FORM_CONV ? g->front_image_piece_us : g->front_piece_us));
 	part[1] = each * pieces * piece_cycles(o, s, half) / g->sm_cycles_per_us;
 	part[2] = read / g->l2_bytes_per_us;
 	for (i = 0; i < 3; i++) {

@@ -3,27 +3,9 @@
 #include "runtime/exec/library_time.h"
 
 #include "ir/core/type.h"
+#include "passmith/target.h"
 
-/* Names of constants; NULL = there is none, and the part of the formula is left out. */
-typedef struct Kind {
-	const char *us, *ramp_us, *term_us, *flops_per_us;
-} Kind;
-
-#define RAMPED(name)                                                                                         \
-	{                                                                                                    \
-		"call_" name "_us", "call_" name "_ramp_us", "call_" name "_term_us",                        \
-			"call_" name "_flops_per_us"                                                         \
-	}
-#define STEADY(name)                                                                                         \
-	{                                                                                                    \
-		"call_" name "_us", NULL, "call_" name "_term_us", "call_" name "_flops_per_us"              \
-	}
-static const Kind row = { "call_row_us", NULL, "call_row_term_us", NULL }, odd = STEADY("odd");
-/* Of float, and of half types. */
-static const Kind product[] = { RAMPED("f32"), STEADY("half") };
-static const Kind image[] = { RAMPED("image_f32"), STEADY("image_half") };
-static const Kind window[] = { RAMPED("conv_f32"), RAMPED("conv_half") };
-static const Kind group[] = { RAMPED("group_f32"), RAMPED("group_half") };
+#include <math.h>
 
 static int64_t product_of(const int64_t *v, int n)
 {
@@ -34,50 +16,38 @@ static int64_t product_of(const int64_t *v, int n)
 	return all;
 }
 
-static const Kind *kind_of_gemm(const PmLibGemm *g, int half, int64_t *terms)
+static PmCallKind kind_of(const PmLibCall *c, int half, int64_t *terms)
 {
-	*terms = g->k;
-	if (g->m == 1 || g->n == 1)
-		return &row;
-	return half && (g->n % 8 || g->k % 8) ? &odd : &product[half];
-}
+	const PmLibConv *w = &c->conv;
+	int64_t taps;
 
-static const Kind *kind_of_conv(const PmLibConv *c, int half, int64_t *terms)
-{
-	int64_t taps = product_of(c->w + 2, c->spatial);
-
-	*terms = (c->transposed ? c->w[0] / c->groups : c->w[1]) * taps;
-	if (c->groups > 1)
-		return &group[half];
-	if (taps > 1 || c->transposed)
-		return &window[half];
-	return c->y[1] == 1 || c->y[0] * product_of(c->y + 2, c->spatial) == 1 ? &row : &image[half];
-}
-
-static double of(const PmProfile *prof, const char *name)
-{
-	return name ? pm_target_cost(prof->target, name) : 0;
+	if (c->kind == PM_LIB_GEMM) {
+		*terms = c->gemm.k;
+		return pm_call_of_product(c->gemm.m, c->gemm.n, c->gemm.k, half);
+	}
+	taps = product_of(w->w + 2, w->spatial);
+	*terms = (w->transposed ? w->w[0] / w->groups : w->w[1]) * taps;
+	if (w->transposed && w->groups == 1)
+		return PM_CALL_WINDOW;
+	return pm_call_of_conv(w->y[0] * product_of(w->y + 2, w->spatial), w->y[1], taps, w->groups);
 }
 
 double pm_library_seconds(const PmLibCall *c, int64_t bytes, int64_t flops, const PmProfile *prof)
 {
 	int half = c->dtype == PM_F16 || c->dtype == PM_BF16;
-	double us, n = (double)flops;
+	PmCallCosts costs;
 	int64_t terms;
-	const Kind *k;
 
 	if (!half && c->dtype != PM_F32)
 		return pm_profile_launch_seconds(prof, bytes, flops, pm_dtype_peak(c->dtype));
-	k = c->kind == PM_LIB_GEMM ? kind_of_gemm(&c->gemm, half, &terms)
-				   : kind_of_conv(&c->conv, half, &terms);
-	us = of(prof, k->us) + of(prof, k->term_us) * (double)terms;
-	us += of(prof, k->ramp_us) * n / (n + of(prof, "library_ramp_flops"));
-	us += k->flops_per_us ? n / of(prof, k->flops_per_us) : 0;
-	return us * 1e-6 + (double)bytes / prof->bytes_per_second;
+	/* A target of ours has all constants. */
+	if (pm_call_costs(prof->target, kind_of(c, half, &terms), half, &costs))
+		return NAN;
+	return pm_call_us(&costs, (double)terms, (double)flops, (double)bytes) * 1e-6;
 }
 
 double pm_depthwise_seconds(int64_t bytes, int64_t flops, const PmProfile *prof)
 {
 	return prof->launch_seconds + (double)bytes / prof->bytes_per_second +
-	       (double)flops / of(prof, "call_depth_flops_per_us") * 1e-6;
+	       (double)flops / pm_target_cost(prof->target, "call_depth_flops_per_us") * 1e-6;
 }

@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* library_time.h - the modelled time of calls that libraries take on a GPU: products and convolutions.
  *
- *   seconds = call + ramp x operations / (operations + library_ramp_flops) + term x (terms of a sum)
- *           + operations / rate + bytes / bandwidth
- *
- * call, ramp, term and rate are constants of the target (call_* of targets/costs.def), by kind of call:
- *
- *   row         one row or one column, any type: the eager run's own kernel is faster than a library's
- *   f32, half   other products of float, and of float16 or bfloat16; odd: of those that have rows which do
- * not begin at 16 bytes image_*     convolutions of 1 by 1, which are products conv_*      other
- * convolutions; group_*: those in groups
- *
- * They are fitted to single calls and to whole graphs of kept models: docs/results/modelled-times.md.
+ * The formula is that of include/passmith/target.h.
  */
 #ifndef RUNTIME_EXEC_LIBRARY_TIME_H
 #define RUNTIME_EXEC_LIBRARY_TIME_H

@@ -298,7 +298,7 @@ void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out)
 		out->arithmetic_seconds += (double)s->flops / prof->flops_per_second[s->flop_class];
 		out->fused_seconds += s->fused ? step_seconds(s, prof) : 0;
 	}
-	out->start_seconds = out->n_launches ? prof->start_seconds : 0;
+	out->start_seconds = pm_profile_start_seconds(prof, out->n_launches);
 	out->modelled_seconds += out->start_seconds;
 	for (size_t i = 0; i < p->buffers.n; i++)
 		if (p->buffers.v[i].use != PM_BUF_INPUT)
@@ -320,8 +320,7 @@ void pm_plan_node_costs(const PmPlan *p, const PmProfile *prof, PmNodeCost *by_n
 					 &(PmNodeCost){ 1, s->bytes, step_seconds(s, prof) });
 		launches += s->source >= 0;
 	}
-	if (launches)
-		by_node[0].seconds += prof->start_seconds;
+	by_node[0].seconds += pm_profile_start_seconds(prof, launches);
 }
 
 void pm_node_cost_add(PmNodeCost *sum, const PmNodeCost *c)

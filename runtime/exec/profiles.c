@@ -26,6 +26,7 @@ const PmProfile *pm_profile_of(const PmTarget *t)
 		m->p = (PmProfile){
 			.name = t->name,
 			.start_seconds = pm_target_cost(t, "start_us") * 1e-6,
+			.several_seconds = pm_target_cost(t, "several_us") * 1e-6,
 			.launch_seconds = pm_target_cost(t, "launch_us") * 1e-6,
 			.bytes_per_second = t->copy_bytes_per_second,
 			.flops_per_second = { t->f64_flops_per_second, t->f32_flops_per_second,
@@ -56,6 +57,11 @@ const PmProfile *pm_profile_of_cc(int cc)
 	const PmTarget *t = pm_target_of_cc(cc);
 
 	return t ? pm_profile_of(t) : NULL;
+}
+
+double pm_profile_start_seconds(const PmProfile *p, int64_t launches)
+{
+	return launches ? p->start_seconds + (launches > 1 ? p->several_seconds : 0) : 0;
 }
 
 double pm_profile_launch_seconds(const PmProfile *p, int64_t bytes, int64_t flops, int flop_class)

@@ -10,8 +10,9 @@
  * are those of a target (targets/targets.h). */
 typedef struct PmProfile {
 	const char *name;
-	double start_seconds;  /* per run that launches anything */
-	double launch_seconds; /* per kernel */
+	double start_seconds;   /* per run that launches anything */
+	double several_seconds; /* more, per run of more than one launch */
+	double launch_seconds;  /* per kernel */
 	double bytes_per_second;
 	double flops_per_second[4]; /* by PmDTypePeak: f64, f32, f16/bf16 (dot), integer */
 	const char *full_name;      /* "NVIDIA H200" */
@@ -22,6 +23,8 @@ typedef struct PmProfile {
 const PmProfile *pm_profile(const char *name);     /* NULL name = the process's target; NULL when unknown */
 const PmProfile *pm_profile_of_cc(int cc);         /* the first of that compute capability; NULL = none */
 const PmProfile *pm_profile_of(const PmTarget *t); /* of that target, which lives as long as the process */
+/* Seconds of a run with so many launches, without them. */
+double pm_profile_start_seconds(const PmProfile *p, int64_t launches);
 /* Seconds of a launch with so many bytes and operations: overhead + max(bytes / bandwidth, flops / peak). The
  * class of operations is an index of flops_per_second. */
 double pm_profile_launch_seconds(const PmProfile *p, int64_t bytes, int64_t flops, int flop_class);

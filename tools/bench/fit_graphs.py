@@ -29,14 +29,17 @@ FREE = {
     "element-wise": ["launch_us", "copy_bytes_per_us", "work_per_us", "beside_share"],
     "rows": ["row_join_us", "row_turn_us", "overlap_share", "part_join_us", "serial_turn_us", "serial_long_turn_us",
              "look_us"],
-    "library": [f"library_{k}" for k in ("f32_us", "f32_ramp_us", "f32_term_us", "f32_flops_per_us", "ramp_flops", "half_us",
-                                         "half_term_us", "half_flops_per_us", "half_odd_flops_per_us", "image_us",
-                                         "image_term_us", "image_flops_per_us", "conv_us", "conv_ramp_us", "conv_term_us",
-                                         "conv_flops_per_us")] + ["scatter_us", "scatter_replace_us", "scatter_looks_per_us",
-                                                           "scatter_replace_looks_per_us"],
-    "tiles": ["wait_us", "tile_join_us", "tile_result_us", "mma_per_us", "fma_per_us", "load_cycles", "sm_cycles_per_us",
-              "sm_load_bytes_per_cycle", "front_join_us", "front_piece_share", "front_half_piece_cycles",
-              "front_half_read_cycles", "front_f32_piece_cycles", "front_f32_read_cycles", "front_image_piece_share", "front_image_read_cycles", "slice_bytes_per_us"],
+    "library": [f"call_{k}" for k in ("ramp_flops", "row_us", "row_term_us", "f32_us", "f32_ramp_us", "f32_term_us", "f32_flops_per_us",
+                                      "half_us", "half_term_us", "half_flops_per_us", "odd_us", "odd_term_us", "odd_flops_per_us",
+                                      "image_f32_us", "image_f32_ramp_us", "image_f32_term_us", "image_f32_flops_per_us",
+                                      "image_half_us", "image_half_term_us", "image_half_flops_per_us", "conv_f32_us",
+                                      "conv_f32_ramp_us", "conv_f32_term_us", "conv_f32_flops_per_us", "conv_half_us",
+                                      "conv_half_ramp_us", "conv_half_term_us", "conv_half_flops_per_us")] + [
+        "scatter_us", "scatter_replace_us", "scatter_looks_per_us", "scatter_replace_looks_per_us"],
+    "tiles": ["tile_wait_us", "tile_join_us", "tile_result_us", "tile_result_cycles", "tile_store_cycles", "mma_per_us",
+              "fma_per_us", "load_cycles", "sm_cycles_per_us", "sm_load_bytes_per_cycle", "front_join_us", "front_piece_us",
+              "front_half_piece_cycles", "front_half_read_cycles", "front_f32_piece_cycles", "front_f32_read_cycles",
+              "front_image_piece_us", "front_image_f32_read_cycles", "front_image_half_read_cycles", "slice_bytes_per_us"],
 }
 
 
@@ -95,31 +98,39 @@ def scatters():
 
 def products():
     shapes = ((16, 64, 64), (64, 256, 256), (128, 768, 768), (512, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 4096),
-              (64, 256, 4096), (16, 64, 16384), (197, 197, 768))
+              (64, 256, 4096), (16, 64, 16384), (197, 197, 768), (1, 1024, 1024), (1, 256, 4096))
     for t in TYPES:
         kind = "f32" if t == "float" else "half"
         for m, n, k in shapes:
-            yield graph(f"product {t} {m} {n} {k}", [f"library_{kind}_us", f"library_{kind}_term_us",
-                                                     f"library_{kind}_flops_per_us"],
+            odd = t != "float" and (n % 8 or k % 8)
+            call = "row" if m == 1 else "odd" if odd else kind
+            yield graph(f"product {t} {m} {n} {k}", [f"call_{call}_us", f"call_{call}_term_us"] + [f"call_{call}_flops_per_us"] * (m > 1),
                         {"a": (t, f"{m},{k}"), "b": (t, f"{k},{n}")}, (t, f"{m},{n}"), "y = MatMul (a, b)")
         for m, n, k in ((16, 64, 64), (64, 128, 256), (64, 512, 512), (128, 256, 1024), (32, 256, 4096), (197, 768, 768)):
-            yield graph(f"product and gelu {t} {m} {n} {k}", ["wait_us", "tile_join_us", "mma_per_us", "fma_per_us"],
+            yield graph(f"product and gelu {t} {m} {n} {k}", ["tile_wait_us", "tile_join_us", "mma_per_us", "fma_per_us"],
                         {"a": (t, f"{m},{k}"), "b": (t, f"{k},{n}"), "c": (t, f"{n}")}, (t, f"{m},{n}"),
                         "p = MatMul (a, b)\n q = Add (p, c)\n y = Gelu (q)")
-            yield graph(f"product and softmax {t} {m} {n} {k}", ["front_join_us", "front_piece_share", "slice_bytes_per_us"],
+            yield graph(f"product and softmax {t} {m} {n} {k}", ["front_join_us", "front_piece_us", "slice_bytes_per_us"],
                         {"a": (t, f"{m},{k}"), "b": (t, f"{k},{n}"), "c": (t, f"{n}")}, (t, f"{m},{n}"),
                         "p = MatMul (a, b)\n q = Add (p, c)\n y = Softmax <axis = 1> (q)")
         for c, f, h, k in ((64, 64, 28, 1), (256, 256, 14, 1), (1024, 256, 28, 1), (64, 64, 56, 3), (256, 256, 14, 3),
                            (512, 512, 28, 3)):
             p = k // 2
-            yield graph(f"conv {k} {t} {c} {f} {h}", ["library_image_us" if k == 1 else "library_conv_us"],
+            yield graph(f"conv {k} {t} {c} {f} {h}", [f"call_{'image' if k == 1 else 'conv'}_{kind}_us"],
                         {"x": (t, f"1,{c},{h},{h}"), "w": (t, f"{f},{c},{k},{k}")}, (t, f"1,{f},{h},{h}"),
                         f"y = Conv <strides = [1, 1], dilations = [1, 1], pads = [{p}, {p}, {p}, {p}]> (x, w)")
+        images = ["front_image_piece_us", f"front_image_{kind}_read_cycles"]
         for c, f, h in ((64, 64, 7), (256, 128, 7), (256, 128, 14)):
-            yield graph(f"conv and mean {t} {c} {f} {h}", ["front_image_piece_share", "front_image_read_cycles"],
+            yield graph(f"conv and mean {t} {c} {f} {h}", images,
                         {"x": (t, f"1,{c},{h},{h}"), "w": (t, f"{f},{c},3,3")}, (t, f"1,{f},1,1"),
                         "p = Conv <strides = [1, 1], dilations = [1, 1], pads = [1, 1, 1, 1]> (x, w)\n"
                         " q = Relu (p)\n y = ReduceMean <axes = [2, 3]> (q)")
+        # Windows that do not overlap, of few channels.
+        for f, h, k in ((32, 32, 4), (192, 112, 16), (384, 224, 16), (64, 112, 7)):
+            out = h // k
+            yield graph(f"patches and gelu {t} {f} {h} {k}", images,
+                        {"x": (t, f"1,3,{h},{h}"), "w": (t, f"{f},3,{k},{k}")}, (t, f"1,{f},{out},{out}"),
+                        f"p = Conv <strides = [{k}, {k}], dilations = [1, 1], pads = [0, 0, 0, 0]> (x, w)\n y = Gelu (p)")
 
 
 def graphs():
@@ -218,8 +229,9 @@ def main():
     for g in kept:
         del g["path"]
         g["us"] -= start
-    record = {"start_us": start, "kind": "cost model", "device": args.device, "target": args.target, "clock": "replay" if args.device == "cuda"
-              else "modelled", "date": datetime.date.today().isoformat(), "left_out": left, "free": FREE, "graphs": kept}
+    record = {"kind": "cost model", "device": args.device, "target": args.target, "clock": "replay" if args.device == "cuda" else
+              "modelled", "date": datetime.date.today().isoformat(), "start_us": start, "left_out": left, "free": FREE,
+              "graphs": kept}
     with open(args.out, "w", encoding="utf-8") as f:
         json.dump(record, f, indent=1)
         f.write("\n")

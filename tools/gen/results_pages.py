@@ -134,6 +134,24 @@ def fit_graphs():
     return graphs_of("cost_model_fit.json")
 
 
+def products_summary():
+    """How well products and convolutions are foretold that become one kernel."""
+    rows = []
+    for part, which in (("fitted to", "three quarters"), ("left out", "the quarter that is left out")):
+        s = read("cost_model_products.json")["before"][part]
+        rows.append([which, s["graphs"], f"{s['rank']:.3f}", f"{s['median']:.2f}", f"{s['worst']:.2f}", f"{100 * s['within']:.0f} %"])
+    return table(["graphs", "of them", "rank correlation", "ratio, median", "ratio, worst", "within 1.3"], rows)
+
+
+def products_choices():
+    """What it costs that the estimate chooses."""
+    rows = []
+    for part, which in (("fitted to", "three quarters"), ("left out", "the quarter that is left out")):
+        s = read("cost_model_products.json")["choices"][part]
+        rows.append([which, s["graphs"], s["ones"], f"{100 * (s['cost'] - 1):.1f} %", f"{100 * s['over']:.0f} %", s["slower"]])
+    return table(["graphs", "of them", "one kernel", "lost, mean", "over 5 % lost on", "slower than the plain run by over 3 %"], rows)
+
+
 def launch():
     """What a call costs the host."""
     rows, cases = [], read("h200_launch.json")["cases"]

@@ -7,35 +7,28 @@ static double bytes_of(const Op *o)
 	return (double)f_numel(o) * pm_dtype_bytes(o->dtype);
 }
 
-/* Begins with `more` at few operations, and takes it all at many. */
-static double ramp(const Target *t, double more, double flops)
+static PmCallKind kind_of(const Op *o, int half)
 {
-	return more * flops / (flops + t->library_ramp_flops);
+	const int64_t *p = o->par, *window = p + DOT_CONV;
+
+	if (o->mode == FORM_CONV)
+		return pm_call_of_conv(p[0] * p[2], p[1], window[3] * window[4], 1);
+	if (o->mode == FORM_IMAGE)
+		return pm_call_of_conv(p[0] * p[2], p[1], 1, 1);
+	if (o->mode == FORM_POINT)
+		return pm_call_of_conv(p[1], p[2], 1, 1);
+	return pm_call_of_product(p[1], p[2], p[3], half);
 }
 
 /* What the library takes for a product. */
 static double product(const Ctx *c, const Op *o)
 {
-	const Target *t = f_target();
 	const Op *a = &c->g->op[o->in[0]], *b = &c->g->op[o->in[1]];
 	double bytes = bytes_of(a) + bytes_of(b) + (double)f_numel(o) * pm_dtype_bytes(a->dtype);
 	double flops = 2.0 * (double)o->par[0] * (double)o->par[1] * (double)o->par[2] * (double)o->par[3];
+	int half = a->dtype != PM_F32;
 
-	double k = (double)o->par[3], moved = bytes / t->copy_bytes_per_us;
-
-	if (a->dtype == PM_F32)
-		return t->library_f32_us + ramp(t, t->library_f32_ramp_us, flops) +
-		       k * t->library_f32_term_us + flops / t->library_f32_flops_per_us + moved;
-	if (o->mode == FORM_CONV)
-		return t->library_conv_us + ramp(t, t->library_conv_ramp_us, flops) +
-		       k * t->library_conv_term_us + flops / t->library_conv_flops_per_us + moved;
-	if (o->mode == FORM_IMAGE)
-		return t->library_image_us + k * t->library_image_term_us +
-		       flops / t->library_image_flops_per_us + moved;
-	/* Results of half types whose rows do not begin at 16 bytes take its slowest kernels. */
-	return t->library_half_us + k * t->library_half_term_us +
-	       flops / (o->par[2] & 7 ? t->library_half_odd_flops_per_us : t->library_half_flops_per_us) +
-	       moved;
+	return pm_call_us(&f_target()->call[kind_of(o, half)][half], (double)o->par[3], flops, bytes);
 }
 
 /* A launch that reads and writes so many bytes. */
@@ -176,6 +169,15 @@ double f_section_time(const Section *s)
 
 	section_time(s, &busy, &wait);
 	return together(busy, wait);
+}
+
+int f_launches(const Ctx *c)
+{
+	int i, n = 1 + (c->apart != 0);
+
+	for (i = 0; i < c->n_sections; i++)
+		n += c->section[i].split ? c->section[i].n_stages : 0;
+	return n;
 }
 
 double f_kernel_time(const Ctx *c)

@@ -6,6 +6,8 @@ static Target target;
 
 static const char *read(const PmTarget *t)
 {
+	int kind, half;
+
 	target.is = *t;
 	target.full = (int64_t)t->sm_count * t->sm_threads / 2;
 	target.l2_bytes_per_us = t->l2_bytes_per_second / 1e6;
@@ -14,6 +16,14 @@ static const char *read(const PmTarget *t)
 		return #name;
 	F_COSTS(XX)
 #undef XX
+	for (kind = 0; kind < PM_N_CALL_KINDS; kind++)
+		for (half = 0; half < 2; half++) {
+			const char *lacks = pm_call_costs(t, (PmCallKind)kind, half,
+							  &target.call[kind][half]);
+
+			if (lacks)
+				return lacks;
+		}
 	return NULL;
 }
 

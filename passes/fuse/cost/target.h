@@ -19,28 +19,13 @@
 	XX(front_f32_read_cycles)                                                                            \
 	XX(front_half_piece_cycles)                                                                          \
 	XX(front_half_read_cycles)                                                                           \
-	XX(front_image_piece_share)                                                                          \
-	XX(front_image_read_cycles)                                                                          \
+	XX(front_image_f32_read_cycles)                                                                      \
+	XX(front_image_half_read_cycles)                                                                     \
+	XX(front_image_piece_us)                                                                             \
 	XX(front_join_us)                                                                                    \
-	XX(front_piece_share)                                                                                \
+	XX(front_piece_us)                                                                                   \
 	XX(large_bytes)                                                                                      \
 	XX(launch_us)                                                                                        \
-	XX(library_conv_flops_per_us)                                                                        \
-	XX(library_conv_ramp_us)                                                                             \
-	XX(library_conv_term_us)                                                                             \
-	XX(library_conv_us)                                                                                  \
-	XX(library_f32_flops_per_us)                                                                         \
-	XX(library_f32_ramp_us)                                                                              \
-	XX(library_f32_term_us)                                                                              \
-	XX(library_f32_us)                                                                                   \
-	XX(library_half_flops_per_us)                                                                        \
-	XX(library_half_odd_flops_per_us)                                                                    \
-	XX(library_half_term_us)                                                                             \
-	XX(library_half_us)                                                                                  \
-	XX(library_image_flops_per_us)                                                                       \
-	XX(library_image_term_us)                                                                            \
-	XX(library_image_us)                                                                                 \
-	XX(library_ramp_flops)                                                                               \
 	XX(load_cycles)                                                                                      \
 	XX(longest_f32_flops)                                                                                \
 	XX(look_us)                                                                                          \
@@ -56,6 +41,7 @@
 	XX(sector_missed_share)                                                                              \
 	XX(serial_long_turn_us)                                                                              \
 	XX(serial_turn_us)                                                                                   \
+	XX(several_us)                                                                                       \
 	XX(slice_bytes_per_us)                                                                               \
 	XX(slice_most_bytes)                                                                                 \
 	XX(sm_cycles_per_us)                                                                                 \
@@ -65,7 +51,10 @@
 	XX(split_turns)                                                                                      \
 	XX(strided_lane_us)                                                                                  \
 	XX(tile_join_us)                                                                                     \
+	XX(tile_result_cycles)                                                                               \
 	XX(tile_result_us)                                                                                   \
+	XX(tile_store_cycles)                                                                                \
+	XX(tile_wait_us)                                                                                     \
 	XX(unrolled_share)                                                                                   \
 	XX(wait_us)                                                                                          \
 	XX(work_per_us)
@@ -74,6 +63,7 @@ typedef struct Target {
 	PmTarget is;
 	int64_t full; /* threads that keep it busy: half of those that there is room for */
 	double l2_bytes_per_us;
+	PmCallCosts call[PM_N_CALL_KINDS][2]; /* of float, and of half types */
 #define XX(name) double name;
 	F_COSTS(XX)
 #undef XX

@@ -87,6 +87,8 @@ int f_along(const Ctx *c);
 /* One kernel for each launch: fused0, fused1, ... with the blocks of each. */
 int f_source(Ctx *c, PmText *t, int block, int64_t *blocks);
 double f_kernel_time(const Ctx *c);
+/* Launches of it. */
+int f_launches(const Ctx *c);
 /* The same after the constants of the target have changed, of a plan that was made with others. */
 double f_kernel_time_again(Ctx *c);
 /* Of it what one section takes. */

@@ -32,13 +32,28 @@ static int width(const Section *s, const Tile *t)
 	return !s->b.along_k && s->b.vec > t->ni ? t->ni : s->b.vec;
 }
 
+/* Rows and columns of a tile that there are: no thread loads what is beyond the matrices. */
+static double real_rows(const Op *o, const Section *s, const Tile *t)
+{
+	int64_t m = o->par[s->swapped ? 2 : 1];
+
+	return (double)(t->rows < m ? t->rows : m);
+}
+
+static double real_cols(const Op *o, const Section *s, const Tile *t)
+{
+	int64_t n = o->par[s->swapped ? 1 : 2];
+
+	return (double)(t->cols < n ? t->cols : n);
+}
+
 /* Cycles that a multiprocessor's loads take for one block. */
 static double load_cycles(const Op *o, const Section *s, const Tile *t, int half)
 {
 	const Target *g = f_target();
 	int size = half ? 2 : 4, va = s->a.vec, vb = width(s, t);
-	double a = (double)t->rows * (double)o->par[3] / (32 * va),
-	       b = (double)t->cols * (double)o->par[3] / (32 * vb);
+	double a = real_rows(o, s, t) * (double)o->par[3] / (32 * va),
+	       b = real_cols(o, s, t) * (double)o->par[3] / (32 * vb);
 	double wide_a = 32.0 * va * size / g->sm_load_bytes_per_cycle,
 	       wide_b = 32.0 * vb * size / g->sm_load_bytes_per_cycle, least = g->load_cycles;
 
@@ -72,17 +87,22 @@ double f_tile_time(const Ctx *c, const Section *s, const Tile *t)
 	int fit = g->is.sm_registers /
 		  (threads * (regs > g->is.thread_registers ? g->is.thread_registers : regs)),
 	    most = 0;
-	double turns = (double)f_over(f_over(o->par[3], t->piece), t->warps), part[4], sum = 0, join;
+	double turns = (double)f_over(f_over(o->par[3], t->piece), t->warps), part[5], sum = 0;
 
 	fit = fit > g->is.sm_threads / threads ? g->is.sm_threads / threads : fit;
 	fit = fit > shared_fit(t) ? shared_fit(t) : fit;
-	join = g->tile_join_us + g->tile_result_us * (double)f_over(t->rows * t->cols, 4 * threads);
 	part[0] = (double)f_over((int64_t)each, fit < 1 ? 1 : fit) *
-		  (g->wait_us * (1 + turns / t->depth) + join);
+		  (g->tile_wait_us * (1 + turns / t->depth) + g->tile_join_us +
+		   g->tile_result_us * (double)f_over(t->rows * t->cols, 4 * threads));
 	part[1] = each * load_cycles(o, s, t, half) / g->sm_cycles_per_us;
 	part[2] = each * t->rows * t->cols * k / (half ? g->mma_per_us : g->fma_per_us);
-	part[3] = blocks * (t->rows + t->cols) * k * (half ? 2 : 4) / g->l2_bytes_per_us;
-	for (i = 0; i < 4; i++) {
+	part[3] = blocks * (real_rows(o, s, t) + real_cols(o, s, t)) * k * (half ? 2 : 4) /
+		  g->l2_bytes_per_us;
+	/* Rows are stored by loops of their own. */
+	part[4] = each * real_rows(o, s, t) * real_cols(o, s, t) / 32 *
+		  (g->tile_result_cycles + (s->rows ? 0 : g->tile_store_cycles / s->vec)) /
+		  g->sm_cycles_per_us;
+	for (i = 0; i < 5; i++) {
 		sum += part[i];
 		if (part[i] > part[most])
 			most = i;

@@ -42,7 +42,7 @@ right both 'both (bfloat16[5,1,401,64] x) => (bfloat16[5,1,401,64] s, bfloat16[5
    z = Greater (y, k)
 }'
 staged 2
-right sums 'sums (float[2,641,72] x, float[72] w) => (float[2,72,641] y, float[2,641] m)
+right sums 'sums (float[2,1601,72] x, float[72] w) => (float[2,72,1601] y, float[2,1601] m)
 <float k = {0.000001}>
 {
    m = ReduceMax <axes = [2], keepdims = 0> (x)

@@ -206,7 +206,7 @@ static void rows_behind_a_product(void **state)
  * own, its sum in several slices. */
 static void a_product_in_front(void **state)
 {
-	static const PassDims rows[] = { { { 67, 150, 69 } } };
+	static const PassDims rows[] = { { { 67, 1000, 69 } } };
 	static const PassDims images[] = { { { 2, 130, 18, 6, 10, 3, 5 } } };
 
 	(void)state;

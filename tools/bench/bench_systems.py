@@ -136,8 +136,12 @@ class Run:
         self.done.sort(key=int)
         return self.table() if self.done else 1
 
+    def waiting(self):
+        """Tasks that are still to be compiled."""
+        return self.tasks
+
     def compile_all(self):
-        Shards(self.tasks, self.o.jobs, self.compile_one, self.begin + self.o.seconds / 4)
+        Shards(self.waiting(), self.o.jobs, self.compile_one, self.begin + self.o.seconds / 4)
 
     def measure_all(self):
         Shards(self.tasks, len(self.o.gpus), self.measure, self.begin + self.o.seconds)
@@ -207,6 +211,17 @@ class Quick(Run):
         command = [o.passmith, "time", *self.parts[slot], "--db", o.db, "--shapes", str(o.shapes), "--quiet", *more]
         return call(command + (["--pass", o.passes[0].split("=", 1)[-1]] if o.passes else []), self.log, self.gpu(slot))
 
+    def timed(self):
+        """Tasks that PyTorch has a time of."""
+        timed = self.records(".json")[0]
+        held = fresh.read(self.o.db, "SELECT v.task, s.hash FROM variants v JOIN subgraphs s ON s.id = v.subgraph")
+        return {str(t) for t, h in held if h in timed} & set(self.tasks)
+
+    def waiting(self):
+        """Not those of a run before, which may have been on another machine: its files are enough to go on."""
+        timed = self.timed()
+        return [t for t in self.tasks if t not in timed]
+
     def compile_all(self):
         """Kernels beside what TorchInductor makes."""
         ours = threading.Thread(target=Shards, args=(range(len(self.parts)), len(self.parts), lambda slot, _: self.time(slot, "--blocks", "1", "--seconds", "0.0001"),
@@ -228,9 +243,7 @@ class Quick(Run):
         Shards(range(len(self.parts)), len(self.parts), self.measure, self.begin + o.seconds)
         for path in self.files(".ours.json") + self.files(".json"):
             call([o.passmith, "results", "import", path, "--db", o.db], self.log)
-        timed = self.records(".json")[0]
-        held = fresh.read(o.db, "SELECT v.task, s.hash FROM variants v JOIN subgraphs s ON s.id = v.subgraph")
-        self.done = sorted({str(t) for t, h in held if h in timed} & set(self.tasks))
+        self.done = sorted(self.timed())
         names = {n.split(" ", 1)[1] for r in self.records(".ours.json")[0].values() for n in r.get("times", {})} - {"eager", "control"}
         self.names = ["eager"] + [torch_modes.column(m) for m in o.modes] + [f"timed-{n}" for n in sorted(names)]
 

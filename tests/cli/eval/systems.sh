@@ -211,6 +211,12 @@ for g in j["graphs"]:
 assert sorted(j["summary"]) == ["eager", "silu", "torch-eager", "torch-inductor"], j["summary"]  # a GPU that is made up has no times
 P
 tap "systems.json has both sides, under the pass's own name"
+: >"$CALLS"
+rm -rf "$tmp/quick/inductor"
+systems -o "$tmp/quick" --quick --blocks 2 --modes eager,inductor --torch-side "$tmp/side.py" --jobs 1
+exits 0 "the same once more, from its files alone"
+! grep -q compile "$tmp/calls"
+tap "what has times is not compiled again"
 systems -o "$tmp/quick" --quick --blocks 2 --modes eager,inductor --torch-side "$tmp/side.py" --jobs 1 --pass "$tmp/passes/silu.so"
 exits 2 "two passes are refused"
 tap_done

@@ -137,8 +137,16 @@ static void section_time(const Section *s, double *busy, double *wait)
 {
 	const Target *t = f_target();
 	double turns = s->rows ? (double)s->extent / (f_step(s) * s->group) : 1;
-	double memory = (s->bytes + s->spread + s->apart) / t->copy_bytes_per_us,
+	double bytes = s->bytes + s->spread + s->apart, memory = bytes / t->copy_bytes_per_us,
 	       work = s->work / t->work_per_us;
+	/* Few blocks of columns leave multiprocessors idle, and each loads no faster for it. The turns of
+	 * other rows are counted as what they wait for. */
+	double few = s->column && s->blocks && s->blocks < t->is.sm_count
+			     ? bytes / ((double)s->blocks * t->sm_load_bytes_per_cycle * t->sm_cycles_per_us)
+			     : 0;
+
+	if (few > memory)
+		memory = few;
 
 	/* L1 looks up one line in a cycle. */
 	if (s->lines > memory * t->is.sm_count * t->sm_cycles_per_us)

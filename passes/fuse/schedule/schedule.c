@@ -147,14 +147,23 @@ static int large_columns(Ctx *c, Section *s)
 	return vec > 1;
 }
 
-/* Neighbouring threads have neighbouring rows; several threads share one where there are few rows. Where each
- * element is a sum of its own there is more to do than to read: fewer rows side by side leave less of a GPU
- * idle. */
+/* Rows side by side of which a block reads whole sectors of 32 bytes: parts of a product are floats. */
+static int sector_rows(const Ctx *c, const Section *s)
+{
+	int size = (int)pm_dtype_bytes(c->g->op[s->shape[0]].dtype);
+
+	return 32 / (c->apart || size > 4 ? 4 : size);
+}
+
+/* Neighbouring threads have neighbouring rows; several threads share one where there are few rows. Fewer rows
+ * side by side leave less of a GPU idle: where each element is a sum of its own there is more to do than to
+ * read, and where few blocks of 32 rows are made, their multiprocessors read for all. */
 static void columns(Ctx *c, Section *s)
 {
 	enum { THREADS = 64 };
 	int large = s->bytes >= f_target()->large_bytes && c->n_sections == 1, sums = c->sums && c->alone;
 	int64_t g = 1;
+	int least;
 
 	s->column = 1;
 	if (large && large_columns(c, s))
@@ -164,7 +173,8 @@ static void columns(Ctx *c, Section *s)
 		g *= 2;
 	s->group = (int)g;
 	s->per_block = g == 1 ? 128 : 32;
-	while (sums && s->per_block > 8 && s->per_block * g > THREADS &&
+	least = sums ? 8 : sector_rows(c, s);
+	while (s->per_block > least && s->per_block * g > THREADS &&
 	       s->rows < (int64_t)f_target()->is.sm_count * s->per_block)
 		s->per_block /= 2;
 	s->block = s->per_block * s->group;

@@ -67,8 +67,9 @@ static uint64_t mix(uint64_t a, uint64_t b)
 
 /* ---- graphs ---- */
 
-/* What one kernel would take: a launch, and the inputs and outputs once. */
-static double fused_seconds(const PmGraph *g, double eager)
+/* What one kernel would take: a launch, and the inputs and outputs once. It starts as the plain run does: in
+ * a model there are other launches beside it. */
+static double fused_seconds(const PmGraph *g, double start, double eager)
 {
 	const PmProfile *p = pm_profile(NULL);
 	int64_t bytes = 0, b;
@@ -80,7 +81,7 @@ static double fused_seconds(const PmGraph *g, double eager)
 	for (size_t i = 0; i < pm_graph_n_outputs(g); i++)
 		if (!pm_type_bytes(pm_value_type(g, pm_graph_output(g, i)), &b, NULL))
 			bytes += b;
-	t = p->start_seconds + p->launch_seconds + (double)bytes / p->bytes_per_second;
+	t = start + p->launch_seconds + (double)bytes / p->bytes_per_second;
 	return t < eager ? t : eager;
 }
 
@@ -98,7 +99,7 @@ static PmStatus weigh(Graph *x, const PmGraph *g, PmErr *err)
 		return st;
 	compute = (double)ps.flops / pm_profile(NULL)->flops_per_second[1];
 	x->seconds = s.seconds;
-	x->fused = fused_seconds(g, s.seconds);
+	x->fused = fused_seconds(g, ps.start_seconds, s.seconds);
 	x->fused = compute > x->fused ? (compute < s.seconds ? compute : s.seconds) : x->fused;
 	return PM_OK;
 }

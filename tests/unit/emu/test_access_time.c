@@ -154,9 +154,9 @@ static void bounds_by_hand(void **state)
 	(void)state;
 	pm_access_time(&l, &c, pm_profile("h200"), &t);
 	pm_access_time(&l, NULL, pm_profile("h200"), &plain);
-	equals("launch", t.launch, 1.7e-6);
-	/* A warp of 64: 30 requests of 12 cycles, 2 barriers of 270, 3 collectives of 43. */
-	equals("waits", t.waits, (30 * 12 + 2 * 270 + 3 * 43) / 64.0 / 1.98e9);
+	equals("launch", t.launch, 1.45e-6);
+	/* A warp of 64: 30 requests of 26 cycles, 2 barriers of 146, 3 collectives of 37. */
+	equals("waits", t.waits, (30 * 26 + 2 * 146 + 3 * 37) / 64.0 / 1.98e9);
 	equals("DRAM", t.bound[PM_BOUND_DRAM], 40000 * 32 / 3.97e12);
 	equals("L2", t.bound[PM_BOUND_L2], 500 / 2.0 * 266 * 32 / 4.5e12);
 	/* 266 blocks on 132 multiprocessors: one of them has 3. */

@@ -54,13 +54,12 @@ double f_front_time(const Ctx *c, const Section *s)
 	const Op *o = &c->g->op[s->dot];
 	const Tile *t = &s->tile;
 	int half = f_is_half(c, &c->g->op[s->dot]), fit = g->is.sm_threads / s->block, i, most = 0;
-	double m = (double)f_tile_rows(c, s), n = (double)f_tile_cols(c, s), size = half ? 2 : 4;
-	double blocks = (double)s->blocks, pieces = (double)f_over(s->extent, piece(half)), part[3], sum = 0;
+	double size = half ? 2 : 4, blocks = (double)s->blocks,
+	       pieces = (double)f_over(s->extent, piece(half)), part[3], sum = 0;
 	double each = (double)f_over(s->blocks, g->is.sm_count), read;
 
 	fit = fit > 3 ? 3 : fit;
-	read = blocks * ((t->rows < m ? t->rows : m) + (t->cols < n ? t->cols : n)) * (double)s->extent *
-	       size;
+	read = blocks * (f_real_rows(c, s, t) + f_real_cols(c, s, t)) * (double)s->extent * size;
 	part[0] = (double)f_over((int64_t)each, fit) *
 		  (g->tile_wait_us +
 		   pieces * (o->mode == FORM_CONV ? g->front_image_piece_us : g->front_piece_us));

@@ -26,6 +26,21 @@ int64_t f_tile_cols(const Ctx *c, const Section *s)
 	return c->g->op[s->dot].par[s->swapped ? 1 : 2];
 }
 
+static double least(int tile, int64_t matrix)
+{
+	return (double)(tile < matrix ? tile : matrix);
+}
+
+double f_real_rows(const Ctx *c, const Section *s, const Tile *t)
+{
+	return least(t->rows, f_tile_rows(c, s));
+}
+
+double f_real_cols(const Ctx *c, const Section *s, const Tile *t)
+{
+	return least(t->cols, f_tile_cols(c, s));
+}
+
 static void number(PmText *t, const char *before, int64_t x)
 {
 	pm_text_add(t, before);

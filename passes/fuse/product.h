@@ -68,6 +68,9 @@ void f_product_pointers(Ctx *c, const Section *s, PmText *t);
 /* Rows and columns of the matrix as its tile has them. */
 int64_t f_tile_rows(const Ctx *c, const Section *s);
 int64_t f_tile_cols(const Ctx *c, const Section *s);
+/* Of them those that a tile has at most: no thread loads or stores what is beyond the matrices. */
+double f_real_rows(const Ctx *c, const Section *s, const Tile *t);
+double f_real_cols(const Ctx *c, const Section *s, const Tile *t);
 /* Floats of shared memory. */
 int f_tile_shared(const Tile *t);
 

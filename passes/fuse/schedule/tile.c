@@ -32,28 +32,13 @@ static int width(const Section *s, const Tile *t)
 	return !s->b.along_k && s->b.vec > t->ni ? t->ni : s->b.vec;
 }
 
-/* Rows and columns of a tile that there are: no thread loads what is beyond the matrices. */
-static double real_rows(const Op *o, const Section *s, const Tile *t)
-{
-	int64_t m = o->par[s->swapped ? 2 : 1];
-
-	return (double)(t->rows < m ? t->rows : m);
-}
-
-static double real_cols(const Op *o, const Section *s, const Tile *t)
-{
-	int64_t n = o->par[s->swapped ? 1 : 2];
-
-	return (double)(t->cols < n ? t->cols : n);
-}
-
 /* Cycles that a multiprocessor's loads take for one block. */
-static double load_cycles(const Op *o, const Section *s, const Tile *t, int half)
+static double load_cycles(const Ctx *c, const Op *o, const Section *s, const Tile *t, int half)
 {
 	const Target *g = f_target();
 	int size = half ? 2 : 4, va = s->a.vec, vb = width(s, t);
-	double a = real_rows(o, s, t) * (double)o->par[3] / (32 * va),
-	       b = real_cols(o, s, t) * (double)o->par[3] / (32 * vb);
+	double a = f_real_rows(c, s, t) * (double)o->par[3] / (32 * va),
+	       b = f_real_cols(c, s, t) * (double)o->par[3] / (32 * vb);
 	double wide_a = 32.0 * va * size / g->sm_load_bytes_per_cycle,
 	       wide_b = 32.0 * vb * size / g->sm_load_bytes_per_cycle, least = g->load_cycles;
 
@@ -94,12 +79,12 @@ double f_tile_time(const Ctx *c, const Section *s, const Tile *t)
 	part[0] = (double)f_over((int64_t)each, fit < 1 ? 1 : fit) *
 		  (g->tile_wait_us * (1 + turns / t->depth) + g->tile_join_us +
 		   g->tile_result_us * (double)f_over(t->rows * t->cols, 4 * threads));
-	part[1] = each * load_cycles(o, s, t, half) / g->sm_cycles_per_us;
+	part[1] = each * load_cycles(c, o, s, t, half) / g->sm_cycles_per_us;
 	part[2] = each * t->rows * t->cols * k / (half ? g->mma_per_us : g->fma_per_us);
-	part[3] = blocks * (real_rows(o, s, t) + real_cols(o, s, t)) * k * (half ? 2 : 4) /
+	part[3] = blocks * (f_real_rows(c, s, t) + f_real_cols(c, s, t)) * k * (half ? 2 : 4) /
 		  g->l2_bytes_per_us;
 	/* Rows are stored by loops of their own. */
-	part[4] = each * real_rows(o, s, t) * real_cols(o, s, t) / 32 *
+	part[4] = each * f_real_rows(c, s, t) * f_real_cols(c, s, t) / 32 *
 		  (g->tile_result_cycles + (s->rows ? 0 : g->tile_store_cycles / s->vec)) /
 		  g->sm_cycles_per_us;
 	for (i = 0; i < 5; i++) {

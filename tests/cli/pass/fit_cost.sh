@@ -84,6 +84,27 @@ tap "the same graphs are left out every time"
 tap "a file of other times is refused"
 grep -q 'is no file of tools/bench/fit_graphs.py' "$tmp/err"
 tap "in a sentence"
+# What choices cost: of every 40th graph with both times, as it is, and with the two exchanged.
+python3 - "$tmp/both.json" "$tmp/turned.json" <<'PY'
+import json, sys
+j = json.load(open("docs/results/h200_products.json"))
+j["graphs"] = j["graphs"][::40]
+json.dump(j, open(sys.argv[1], "w"))
+j["graphs"] = [{**g, "us": g["eager_us"], "eager_us": g["us"]} for g in j["graphs"]]
+json.dump(j, open(sys.argv[2], "w"))
+PY
+for f in both turned; do
+	python3 tools/fit_cost.py "$tmp/$f.json" --check "$tools" --fuse "$fuse" --json "$tmp/$f.out" >"$tmp/out" 2>"$tmp/err"
+done
+python3 - "$tmp/both.out" "$tmp/turned.out" >"$tmp/out" 2>"$tmp/err" <<'PY'
+import json, sys
+both, turned = (json.load(open(p))["choices"] for p in sys.argv[1:])
+assert sum(s["graphs"] for s in both.values()) == 9, both
+for part, s in both.items():
+    assert 1 <= s["cost"] < turned[part]["cost"] and s["ones"] == turned[part]["ones"], (s, turned[part])
+assert sum(s["slower"] for s in turned.values()) > sum(s["slower"] for s in both.values())
+PY
+tap "what the choices cost is told, and is more where the other choice is the better one"
 python3 tools/bench/fit_graphs.py --list >"$tmp/out"
 python3 - <<'PY'
 import re, sys

@@ -285,9 +285,10 @@ enum {
 	POOL_LOADS = 256 /* of a plane, written out for them */
 };
 
-/* Results below each other that a thread of pool_strip.cu makes; 1 where windows share no rows or there are
- * too few results. `kernel` is over (d, h, w). */
-static int64_t pool_strip(const PmPlan *p, PmNode n, PmValue y, const int64_t kernel[3])
+/* Results below each other that a thread of pool_strip.cu makes; 0: pool.cu is for it. A maximum is the same
+ * in any order, and the loads of a window are under way together there; sums keep their order where a thread
+ * would make one result. `kernel` is over (d, h, w). */
+static int64_t pool_strip(const PmPlan *p, PmNode n, PmValue y, const int64_t kernel[3], int is_max)
 {
 	const int64_t *strides, *dil;
 	int64_t stride[3], dilation[3], h = POOL_STRIP, span,
@@ -300,12 +301,12 @@ static int64_t pool_strip(const PmPlan *p, PmNode n, PmValue y, const int64_t ke
 	three(strides, spatial, 1, stride);
 	three(dil, spatial, 1, dilation);
 	span = (kernel[1] - 1) * dilation[1] + 1;
-	if (spatial < 2 || stride[1] >= span || kernel[1] * kernel[2] > POOL_LOADS)
-		return 1;
-	while (h > 1 && (rows < h || ((h - 1) * stride[1] + span) * kernel[2] > POOL_LOADS ||
-			 pm__numel(p, y) / h < full))
+	if (spatial < 2 || span * kernel[2] > POOL_LOADS)
+		return 0;
+	while (h > 1 && (stride[1] >= span || rows < h ||
+			 ((h - 1) * stride[1] + span) * kernel[2] > POOL_LOADS || pm__numel(p, y) / h < full))
 		h /= 2;
-	return h;
+	return h > 1 || is_max ? h : 0;
 }
 
 /* The lists of a pool's window, and of a strip of windows. Returns the threads. */
@@ -319,7 +320,7 @@ static int64_t pool_window(KGen *k, PmNode n, PmValue y, int64_t strip, const in
 	pm__kg_define(k, "KD_0", "%lld", (long long)kernel[0]);
 	pm__kg_define(k, "KD_1", "%lld", (long long)kernel[1]);
 	pm__kg_define(k, "KD_2", "%lld", (long long)kernel[2]);
-	if (strip == 1) {
+	if (!strip) {
 		pm__kg_define(k, "UNROLL", "%d", kernel[0] * kernel[1] * kernel[2] <= 32 ? 32 : 1);
 		return pm__numel(k->p, y);
 	}
@@ -367,11 +368,11 @@ static PmStatus pool(PmPlan *p, PmNode n, int is_max, PmErr *err)
 	operand(&k, "x", x);
 	pm_node_ints(p->g, n, "kernel_shape", &kernel);
 	three(kernel, xt->rank - 2, 1, list);
-	strip = idx.id ? 1 : pool_strip(p, n, y, list);
+	strip = idx.id ? 0 : pool_strip(p, n, y, list, is_max);
 	threads = pool_window(&k, n, y, strip, list);
 	window_lists(&k, n, x, y, 1, threads);
 	pm_str_add(&body, pool_window_cu);
-	pm_str_add(&body, strip > 1 ? pool_strip_cu : pool_cu);
+	pm_str_add(&body, strip ? pool_strip_cu : pool_cu);
 	st = pm__kg_launch(&k, label, body.s, threads, pm_op_flops(p->g, n), err);
 	pm_str_release(&body);
 	return st;

@@ -1,5 +1,6 @@
-/* pool_strip.cu - pool.cu without indices, for small windows that overlap: a thread makes TH results below each other,
- * so that each row of a window is reduced once for all of them.
+/* pool_strip.cu - pool.cu without indices, for windows of up to some hundred elements, whose loads are under way
+ * together. Where windows overlap a thread makes TH results below each other, so that each row of a window is reduced
+ * once for all of them; else TH is 1.
  *
  * Lists as in pool.cu; rows of y are in `strips` of TH. SH, DH = stride and dilation from row to row. Per result (TH - 1)
  * SH + (KD_1 - 1) DH + 1 rows of KD_2 loads over TH instead of KD_1 KD_2 of them.

@@ -363,6 +363,8 @@ static const Shape shapes[] = {
 		    "\"cubic\"> (x, , , f) }" },
 	{ WIDE, "(#[2,3,15,17] x) => (#[2,3,8,9] y) { y = MaxPool <kernel_shape = [3, 3], strides = [2, 2], "
 		"pads = [1, 1, 1, 1], dilations = [1, 1]> (x) }" },
+	{ WIDE, "(#[2,3,9,7] x) => (#[2,3,9,7] y) { y = MaxPool <kernel_shape = [13, 13], strides = [1, 1], "
+		"pads = [6, 6, 6, 6], dilations = [1, 1]> (x) }" },
 	{ F32_ONLY, "(#[1,2,19,17] x) => (#[1,2,5,5] y) { y = AveragePool <kernel_shape = [7, 7], strides = "
 		    "[4, 4], pads = [3, 3, 3, 3], dilations = [1, 1], count_include_pad = 1> (x) }" },
 	/* enough results for strips of 8, of 2, over planes of a third dimension */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* target.h - constants of a GPU by name, and what its libraries take for a product or a convolution.
  *
- *   microseconds = call + ramp x operations / (operations + ramp_flops) + term x (terms of a sum)
- *                + operations / rate + bytes / bandwidth
+ *   microseconds = call + ramp x operations / (operations + ramp_flops)
+ *                + term x terms / (1 + terms / long) + operations / rate + bytes / bandwidth
  *
+ * where terms are those of a sum: sums of many are shared by more blocks.
  * call, ramp, term and rate are constants of the target (call_* of docs/reference/targets.md), by kind of
  * call. They are fitted to single calls and to whole graphs: docs/results/modelled-times.md. The modelled
  * clock and `fuse` both go by this formula.
@@ -20,6 +21,7 @@ typedef enum PmCallKind {
 	PM_CALL_ODD,     /* a product of half types whose rows do not begin at 16 bytes */
 	PM_CALL_PRODUCT, /* any other product */
 	PM_CALL_IMAGE,   /* a convolution of 1 by 1, which is a product */
+	PM_CALL_UNEVEN,  /* the same where channels of half types do not begin at 16 bytes */
 	PM_CALL_WINDOW,  /* any other convolution */
 	PM_CALL_GROUP,   /* a convolution in groups */
 	PM_N_CALL_KINDS
@@ -27,7 +29,7 @@ typedef enum PmCallKind {
 
 /* What one kind of call takes. A part that the kind does not have is 0. */
 typedef struct PmCallCosts {
-	double us, ramp_us, ramp_flops, term_us, us_per_flop, us_per_byte;
+	double us, ramp_us, ramp_flops, term_us, terms_per_long /* 1 / long */, us_per_flop, us_per_byte;
 } PmCallCosts;
 
 /* 1 when the texts are equal. */
@@ -59,37 +61,42 @@ static inline PmCallKind pm_call_of_product(int64_t m, int64_t n, int64_t k, int
 	return half && (n % 8 || k % 8) ? PM_CALL_ODD : PM_CALL_PRODUCT;
 }
 
-/* Kind of a convolution with so many places of a result (those of all images), filters, elements of a window
- * without its channels (taps), and groups. */
-static inline PmCallKind pm_call_of_conv(int64_t places, int64_t filters, int64_t taps, int64_t groups)
+/* Kind of a convolution with so many images, places of each, elements of a window without its channels
+ * (taps), and groups. */
+static inline PmCallKind pm_call_of_conv(int64_t images, int64_t places, int64_t taps, int64_t groups)
 {
 	if (groups > 1)
 		return PM_CALL_GROUP;
 	if (taps > 1)
 		return PM_CALL_WINDOW;
-	return filters == 1 || places == 1 ? PM_CALL_ROW : PM_CALL_IMAGE;
+	if (images * places == 1)
+		return PM_CALL_ROW;
+	return places % 8 && places > 1 ? PM_CALL_UNEVEN : PM_CALL_IMAGE;
 }
 
 /* What a kind of call takes on t. NULL, or the name of the first constant that t lacks. */
 static inline const char *pm_call_costs(const PmTarget *t, PmCallKind kind, int half, PmCallCosts *out)
 {
-	enum { US, RAMP, TERM, RATE, N };
-#define PM_CALL_RAMPED_(x)                                                                                   \
+	enum { US, RAMP, TERM, LONG, RATE, N };
+#define PM_CALL_RAMPED_(x, far)                                                                              \
 	{                                                                                                    \
-		"call_" x "_us", "call_" x "_ramp_us", "call_" x "_term_us", "call_" x "_flops_per_us"       \
+		"call_" x "_us", "call_" x "_ramp_us", "call_" x "_term_us", far, "call_" x "_flops_per_us"  \
 	}
-#define PM_CALL_STEADY_(x)                                                                                   \
+#define PM_CALL_STEADY_(x, far)                                                                              \
 	{                                                                                                    \
-		"call_" x "_us", 0, "call_" x "_term_us", "call_" x "_flops_per_us"                          \
+		"call_" x "_us", 0, "call_" x "_term_us", far, "call_" x "_flops_per_us"                     \
 	}
 	static const char *const names[PM_N_CALL_KINDS][2][N] = {
-		[PM_CALL_ROW] = { { "call_row_us", 0, "call_row_term_us", 0 },
-				  { "call_row_us", 0, "call_row_term_us", 0 } },
-		[PM_CALL_ODD] = { PM_CALL_RAMPED_("f32"), PM_CALL_STEADY_("odd") },
-		[PM_CALL_PRODUCT] = { PM_CALL_RAMPED_("f32"), PM_CALL_STEADY_("half") },
-		[PM_CALL_IMAGE] = { PM_CALL_RAMPED_("image_f32"), PM_CALL_STEADY_("image_half") },
-		[PM_CALL_WINDOW] = { PM_CALL_RAMPED_("conv_f32"), PM_CALL_RAMPED_("conv_half") },
-		[PM_CALL_GROUP] = { PM_CALL_RAMPED_("group_f32"), PM_CALL_RAMPED_("group_half") },
+		[PM_CALL_ROW] = { { "call_row_us", 0, "call_row_term_us", "call_row_long_terms", 0 },
+				  { "call_row_us", 0, "call_row_term_us", "call_row_long_terms", 0 } },
+		[PM_CALL_ODD] = { PM_CALL_RAMPED_("f32", "call_long_terms"),
+				  PM_CALL_STEADY_("odd", "call_long_terms") },
+		[PM_CALL_PRODUCT] = { PM_CALL_RAMPED_("f32", "call_long_terms"),
+				      PM_CALL_STEADY_("half", "call_long_terms") },
+		[PM_CALL_IMAGE] = { PM_CALL_RAMPED_("image_f32", 0), PM_CALL_STEADY_("image_half", 0) },
+		[PM_CALL_UNEVEN] = { PM_CALL_RAMPED_("image_f32", 0), PM_CALL_STEADY_("uneven", 0) },
+		[PM_CALL_WINDOW] = { PM_CALL_RAMPED_("conv_f32", 0), PM_CALL_RAMPED_("conv_half", 0) },
+		[PM_CALL_GROUP] = { PM_CALL_RAMPED_("group_f32", 0), PM_CALL_RAMPED_("group_half", 0) },
 	};
 #undef PM_CALL_RAMPED_
 #undef PM_CALL_STEADY_
@@ -104,6 +111,7 @@ static inline const char *pm_call_costs(const PmTarget *t, PmCallKind kind, int 
 	out->us = x[US];
 	out->ramp_us = x[RAMP];
 	out->term_us = x[TERM];
+	out->terms_per_long = x[LONG] > 0 ? 1 / x[LONG] : 0;
 	out->us_per_flop = x[RATE] > 0 ? 1 / x[RATE] : 0;
 	out->us_per_byte = 1e6 / t->copy_bytes_per_second;
 	return 0;
@@ -113,8 +121,9 @@ static inline const char *pm_call_costs(const PmTarget *t, PmCallKind kind, int 
  * bytes of its operands and results. Its launch is in it. */
 static inline double pm_call_us(const PmCallCosts *c, double terms, double operations, double bytes)
 {
-	return c->us + c->ramp_us * operations / (operations + c->ramp_flops) + c->term_us * terms +
-	       c->us_per_flop * operations + c->us_per_byte * bytes;
+	return c->us + c->ramp_us * operations / (operations + c->ramp_flops) +
+	       c->term_us * terms / (1 + terms * c->terms_per_long) + c->us_per_flop * operations +
+	       c->us_per_byte * bytes;
 }
 
 #endif

@@ -29,7 +29,7 @@ static PmCallKind kind_of(const PmLibCall *c, int half, int64_t *terms)
 	*terms = (w->transposed ? w->w[0] / w->groups : w->w[1]) * taps;
 	if (w->transposed && w->groups == 1)
 		return PM_CALL_WINDOW;
-	return pm_call_of_conv(w->y[0] * product_of(w->y + 2, w->spatial), w->y[1], taps, w->groups);
+	return pm_call_of_conv(w->y[0], product_of(w->y + 2, w->spatial), taps, w->groups);
 }
 
 double pm_library_seconds(const PmLibCall *c, int64_t bytes, int64_t flops, const PmProfile *prof)

@@ -12,11 +12,11 @@ static PmCallKind kind_of(const Op *o, int half)
 	const int64_t *p = o->par, *window = p + DOT_CONV;
 
 	if (o->mode == FORM_CONV)
-		return pm_call_of_conv(p[0] * p[2], p[1], window[3] * window[4], 1);
+		return pm_call_of_conv(p[0], p[2], window[3] * window[4], 1);
 	if (o->mode == FORM_IMAGE)
-		return pm_call_of_conv(p[0] * p[2], p[1], 1, 1);
+		return pm_call_of_conv(p[0], p[2], 1, 1);
 	if (o->mode == FORM_POINT)
-		return pm_call_of_conv(p[1], p[2], 1, 1);
+		return pm_call_of_conv(p[1], 1, 1, 1);
 	return pm_call_of_product(p[1], p[2], p[3], half);
 }
 

@@ -559,55 +559,78 @@ static void store(const Gen *g, const Stmt *s)
 		store_vector(g, s, "u", s->arg);
 }
 
-/* Elements of shared memory from one place of the block's rows to the next: neighbours of a row are in
- * different banks. */
-static int64_t pitch(const Gen *g)
+/* Rows of a block that one warp has. */
+static int side(const Gen *g)
 {
-	return g->n->shape.per_block + 1;
+	return g->n->shape.group < 32 ? 32 / g->n->shape.group : 1;
 }
 
-/* "stage_of<__half, 7200, 0>()[": the place of an element. */
-static void staged(const Gen *g, const Stmt *s)
+/* "stage_of<__half, 7200, 0>()": the memory of a result. */
+static void stage_of(const Gen *g, const Stmt *s)
 {
 	g_add(g, "stage_of<");
 	g_add(g, f_ctype(s->dtype));
-	g_num(g, ", ", s->n * pitch(g));
+	g_num(g, ", ", s->n * g->n->shape.per_block);
 	g_num(g, ", ", s->arg);
-	g_add(g, ">()[");
+	g_add(g, ">()");
+}
+
+/* "stage_at<8, 4, 32>(": the place of an element in it. */
+static void stage_at(const Gen *g)
+{
+	g_num(g, "stage_at<", g->n->shape.vec);
+	g_num(g, ", ", side(g));
+	g_num(g, ", ", g->n->shape.per_block);
+	g_add(g, ">(");
 }
 
 static void stage(const Gen *g, const Stmt *s)
 {
 	g_lanes(g, s->lanes);
-	staged(g, s);
-	g_add(g, "(");
+	stage_of(g, s);
+	g_add(g, "[");
+	stage_at(g);
 	g_ix(g, s->at);
-	g_num(g, ") * ", pitch(g));
-	g_num(g, " + threadIdx.x / ", g->n->shape.group);
+	g_num(g, ", threadIdx.x / ", g->n->shape.group);
+	g_add(g, ")");
 	put_in(g, s);
 }
 
-/* A block has as many threads for each of its rows, so that a thread stores of one row alone. */
+/* A thread stores of one row alone, or of rows side by side. */
 static void drain(const Gen *g, const Stmt *s)
 {
 	const Shape *x = &g->n->shape;
+	int64_t rows = s->vec ? side(g) : 1, across = x->per_block / rows, step = x->block / across;
 
 	g_add(g, s->flag ? "__syncthreads();\n" : "");
-	g_num(g, "for (int r = row_block * ", x->per_block);
-	g_num(g, " + threadIdx.x % ", x->per_block);
-	g_num(g, ", d = r < ", x->rows);
-	g_num(g, " ? threadIdx.x / ", x->per_block);
-	g_num(g, " : ", s->n);
-	g_num(g, "; d < ", s->n);
-	g_num(g, "; d += ", x->group);
-	g_num(g, ")\nq", s->arg);
-	g_add(g, "[");
+	g_add(g, "_Pragma(\"unroll 8\") for (int k = 0; k < ");
+	g_num(g, "", (s->n + step - 1) / step);
+	g_num(g, "; k++) {\nconst int d = k * ", step);
+	g_num(g, " + threadIdx.x / ", across);
+	g_num(g, ", side = threadIdx.x % ", across);
+	g_num(g, " * ", rows);
+	g_num(g, ", r = row_block * ", x->per_block);
+	g_num(g, " + side;\nif (d < ", s->n);
+	g_num(g, " && r < ", x->rows);
+	g_add(g, s->vec ? ")\ndeposit<" : ")\nq");
+	if (s->vec)
+		g_num(g, "", rows);
+	if (s->vec)
+		g_num(g, ", A>(q", s->arg);
+	else
+		g_num(g, "", s->arg);
+	g_add(g, s->vec ? " + (" : "[");
 	g_ix(g, s->at);
-	g_add(g, "] = ");
-	staged(g, s);
-	g_num(g, "d * ", pitch(g));
-	g_num(g, " + threadIdx.x % ", x->per_block);
-	g_add(g, "];\n");
+	g_add(g, s->vec ? "), *(const pm_vec<" : "] = ");
+	if (s->vec) {
+		g_add(g, f_ctype(s->dtype));
+		g_num(g, ", ", rows);
+		g_add(g, "> *)(");
+	}
+	stage_of(g, s);
+	g_add(g, s->vec ? " + " : "[");
+	stage_at(g);
+	g_add(g, s->vec ? "d, side)));\n}\n" : "d, side)];\n}\n");
 }
 
 /* "float c7[4][8];": the values of all turns of a loop. */

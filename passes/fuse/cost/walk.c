@@ -140,7 +140,7 @@ static void count_drain(const Walk *w, const Stmt *s)
 
 	w->cost->bytes += numel * size;
 	count_sectors(w, numel * size, w->n->shape.per_block * size);
-	w->cost->work += 4 * numel;
+	w->cost->work += (s->vec ? 4.0 * w->n->shape.group / 32 : 4) * numel;
 	w->cost->syncs += s->flag;
 }
 

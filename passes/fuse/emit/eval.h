@@ -169,8 +169,9 @@ void f_store(Ctx *c, int k, Ix at, int var);
 /* Whether elements at `at` lie side by side for neighbouring rows, and apart along a row. */
 int f_is_turned(const Ctx *c, Ix at);
 /* The same by way of shared memory, which has `extent` elements for each row of the block: element e of the
- * thread's row; and what stores all of them, behind the loop, `first` of its results. */
+ * thread's row; and what stores all of them, behind the loop, `first` of its results, one row or those of a
+ * warp at a time. */
 void f_stage(Ctx *c, int k, Ix e, int64_t extent, int var);
-void f_drain(Ctx *c, int k, Ix at, int64_t extent, int first);
+void f_drain(Ctx *c, int k, Ix at, int64_t extent, int side_by_side, int first);
 
 #endif

@@ -162,18 +162,22 @@ static Ix result_at(Ctx *c, int i, Ix row, Ix e, Ix *co)
 	const Op *o = &c->g->op[c->arg_out[c->s->out[i]]], *as = &c->g->op[c->s->shape[i]];
 	int64_t rdim[F_RANK], edim[F_RANK];
 	Ix rco[F_RANK], eco[F_RANK], flat;
-	int d, nr = 0, ne = 0;
+	int cut = c->s->cut - 1, d, nr = 0, ne = 0;
 
 	for (d = 0; d < as->rank; d++) {
 		if (c->s->axes[i] >> d & 1)
-			rdim[nr++] = as->dim[d];
+			rdim[nr++] = d == cut ? as->dim[d] / c->s->piece : as->dim[d];
 		else
 			edim[ne++] = as->dim[d];
 	}
+	if (cut >= 0)
+		edim[ne++] = c->s->piece;
 	ix_unflat(c->ix, row, rdim, nr, rco);
 	ix_unflat(c->ix, e, edim, ne, eco);
 	for (d = nr = ne = 0; d < as->rank; d++)
 		co[d] = c->s->axes[i] >> d & 1 ? rco[nr++] : eco[ne++];
+	if (cut >= 0)
+		co[cut] = ix_add(c->ix, ix_scale(c->ix, co[cut], c->s->piece), eco[0]);
 	flat = ix_flat(c->ix, co, as->dim, as->rank);
 	if (c->s->shape[i] != c->arg_out[c->s->out[i]])
 		ix_unflat(c->ix, flat, o->dim, o->rank, co);
@@ -182,9 +186,7 @@ static Ix result_at(Ctx *c, int i, Ix row, Ix e, Ix *co)
 
 static int64_t result_extent(const Ctx *c, int i)
 {
-	const Op *as = &c->g->op[c->s->shape[i]];
-
-	return f_numel(as) / (c->s->rows ? f_rows_of(as, c->s->axes[i]) : 1);
+	return f_numel(&c->g->op[c->s->shape[i]]) / (c->s->rows ? c->s->rows : 1);
 }
 
 int f_along(const Ctx *c)
@@ -220,6 +222,17 @@ static void write_result(Ctx *c, int i, Ix e, uint32_t guard)
 	f_close(c, out);
 }
 
+/* Whether the rows of a warp lie side by side in result i, and are stored by one access. */
+static int is_side_by_side(const Ctx *c, int i)
+{
+	enum { ACCESS_BYTES = 16 };
+	const Op *o = &c->g->op[c->arg_out[c->s->out[i]]], *as = &c->g->op[c->s->shape[i]];
+	int64_t rows = 32 / c->s->group;
+
+	return rows > 1 && rows * (int64_t)pm_dtype_bytes(o->dtype) <= ACCESS_BYTES &&
+	       c->s->axes[i] >> (as->rank - 1) & 1 && as->dim[as->rank - 1] % rows == 0;
+}
+
 /* Behind the loop: its results that are in shared memory. */
 static void drain_results(Ctx *c, int64_t extent)
 {
@@ -231,7 +244,7 @@ static void drain_results(Ctx *c, int64_t extent)
 
 		if (at < 0 || !f_is_turned(c, at))
 			continue;
-		f_drain(c, c->s->out[i], at, extent, first);
+		f_drain(c, c->s->out[i], at, extent, is_side_by_side(c, i), first);
 		first = 0;
 	}
 }

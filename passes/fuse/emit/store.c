@@ -52,7 +52,7 @@ void f_stage(Ctx *c, int k, Ix e, int64_t extent, int var)
 	s->n = extent;
 }
 
-void f_drain(Ctx *c, int k, Ix at, int64_t extent, int first)
+void f_drain(Ctx *c, int k, Ix at, int64_t extent, int side_by_side, int first)
 {
 	Stmt *s = f_emit(c, ST_DRAIN);
 
@@ -60,5 +60,7 @@ void f_drain(Ctx *c, int k, Ix at, int64_t extent, int first)
 	s->dtype = c->g->op[c->arg_out[k]].dtype;
 	s->at = at;
 	s->n = extent;
+	s->vec = (uint8_t)side_by_side;
 	s->flag = (uint8_t)first;
+	c->vec_out |= side_by_side ? 1ull << k : 0;
 }

@@ -30,7 +30,7 @@ static int probe(Ctx *c, int op, int shape)
 	return (int)(c->b.probe & DEP_AXES);
 }
 
-static int same_shape(const Op *a, const Op *b)
+int f_same_shape(const Op *a, const Op *b)
 {
 	int d;
 
@@ -54,7 +54,7 @@ static int64_t find_rows(Ctx *c, int op, int *shape, uint32_t *axes)
 
 		if (i >= 0 && (!f_computed(c, o) || f_numel(o) != numel))
 			continue;
-		for (k = 0; k < n && !same_shape(&c->g->op[tried[k]], o); k++)
+		for (k = 0; k < n && !f_same_shape(&c->g->op[tried[k]], o); k++)
 			;
 		if (k < n)
 			continue;
@@ -220,6 +220,8 @@ static void level(Ctx *c)
 		s->blocks = s->rows ? (f_groups(s) + s->per_block - 1) / s->per_block *
 					      (s->split ? s->split : 1)
 				    : (s->extent / s->vec + block - 1) / block;
+		if (s->stage && f_staged_bytes(c, s) > f_target()->is.block_static_shared_bytes)
+			f_fail(c, "what its blocks hold for their results is too much beside larger blocks");
 	}
 }
 

@@ -26,8 +26,11 @@ typedef struct Section {
 	int vec, group, per_block, block;
 	int64_t blocks;
 	int max_serial, keep;
-	int hold;  /* what its loops load stays in registers up to the last, two blocks in those of one
-		      multiprocessor */
+	int hold; /* what its loops load stays in registers up to the last, two blocks in those of one
+		     multiprocessor */
+	int cut;  /* 1 + the axis of its results of which a row is a piece of `piece` elements, all other axes
+		     are in `axes` too: nothing is reduced; 0: none */
+	int64_t piece;
 	int stage; /* results whose elements lie apart along a row, and side by side in neighbouring rows, are
 		      stored through shared memory */
 	int split; /* blocks that share a row, or a set of columns; 0: one */
@@ -61,6 +64,23 @@ static inline int64_t f_groups(const Section *s)
 int f_plan(Ctx *c);
 /* Vectors and threads of a section (schedule.c). */
 void f_schedule(Ctx *c, Section *s);
+/* Measures the section with these vectors; 0 when that cannot be. */
+int f_try_vec(Ctx *c, Section *s, int vec);
+/* Elements of its narrowest floating point result that fill 16 bytes. */
+int f_widest(const Ctx *c, const Section *s);
+/* Whether the values that later loops ask for fit in the registers of g threads a row. */
+int f_fits(const Section *s, int64_t g);
+/* Values that later loops ask for stay in registers, when they fit; measures what was decided, but for their
+ * number: that was counted when all of them were kept. */
+void f_decide_to_keep(Ctx *c, Section *s);
+/* stage.c: whether results that lie across a row are stored through shared memory; of a section of rows, and
+ * of one without, whose rows are then pieces of an axis. */
+void f_stage_rows(Ctx *c, Section *s);
+void f_stage_elements(Ctx *c, Section *s);
+/* Bytes of shared memory that staged results take, as codegen has them. */
+int64_t f_staged_bytes(const Ctx *c, const Section *s);
+/* Whether much of what it reads is in sectors that it does not use. */
+int f_lies_across(const Section *s);
 /* Blocks that are to fit on a multiprocessor, of a kernel whose text is written: a large one waits for
  * memory, so that what its threads hold must leave room for others. */
 int f_fit(const Ctx *c);
@@ -80,6 +100,8 @@ int64_t f_scratch(const Ctx *c); /* bytes that the parts of split rows take */
 void f_clear(Ctx *c, Section *s);
 /* Product of the extents of these axes. */
 int64_t f_rows_of(const Op *o, uint32_t axes);
+/* Whether they have the same extents. */
+int f_same_shape(const Op *a, const Op *b);
 /* Builds the nest of a section, and measures it; 0 and c->fail when that cannot be. */
 int f_build(Ctx *c, Section *s);
 /* Results of the section that is built that have more than one element for each row. */

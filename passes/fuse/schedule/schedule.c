@@ -13,8 +13,7 @@ static int64_t full(void)
 	return f_target()->full;
 }
 
-/* Measures the section with these vectors; 0 when that cannot be. */
-static int try_vec(Ctx *c, Section *s, int vec)
+int f_try_vec(Ctx *c, Section *s, int vec)
 {
 	s->vec = vec;
 	s->group = s->group ? s->group : 1;
@@ -36,8 +35,7 @@ static int64_t pow2_from(int64_t n)
 	return p;
 }
 
-/* Bytes of the narrowest floating point result: decides how many fill 16 bytes. */
-static int widest(const Ctx *c, const Section *s)
+int f_widest(const Ctx *c, const Section *s)
 {
 	int i, best = 4;
 
@@ -53,14 +51,14 @@ static int widest(const Ctx *c, const Section *s)
 /* The widest vectors that leave so many threads. */
 static void vectors(Ctx *c, Section *s, int64_t fewest)
 {
-	int vec = widest(c, s);
+	int vec = f_widest(c, s);
 	int64_t n = f_numel(&c->g->op[s->shape[0]]);
 
 	while (vec > 1 && (n % vec || n / vec < fewest))
 		vec /= 2;
 	if (c->other && vec > 1)
 		vec /= 2;
-	while (!try_vec(c, s, vec) && vec > 1)
+	while (!f_try_vec(c, s, vec) && vec > 1)
 		vec /= 2;
 }
 
@@ -122,7 +120,7 @@ static int wide_columns(Ctx *c, Section *s, int vec, int across, int64_t g)
 	s->per_block = across;
 	s->block = across * s->group;
 	s->wide = 1;
-	return try_vec(c, s, vec);
+	return f_try_vec(c, s, vec);
 }
 
 /* What is large is read 16 bytes at a time where there are many rows. Where there are few, so many that they
@@ -132,7 +130,7 @@ static int large_columns(Ctx *c, Section *s)
 {
 	enum { ACROSS = 16, DEEP = 64, MOST = 256 };
 	int64_t blocks = f_target()->is.sm_count * 8 / 11; /* of 1,024 threads: most SMs have one */
-	int vec = widest(c, s), few = s->rows / vec * 32 < full() / 2, sliced = s->n_reds == 1;
+	int vec = f_widest(c, s), few = s->rows / vec * 32 < full() / 2, sliced = s->n_reds == 1;
 	int64_t g = 8;
 
 	if (few && s->rows / (2 * ACROSS) >= blocks && s->extent >= 4 * DEEP && !(c->other && sliced))
@@ -179,7 +177,7 @@ static void columns(Ctx *c, Section *s)
 		s->per_block /= 2;
 	s->block = s->per_block * s->group;
 	if (large)
-		try_vec(c, s, 1);
+		f_try_vec(c, s, 1);
 }
 
 int64_t f_kept_words(const Section *s, int64_t g)
@@ -187,8 +185,7 @@ int64_t f_kept_words(const Section *s, int64_t g)
 	return (s->extent / f_step(s) + g - 1) / g * s->vec * s->cached;
 }
 
-/* Whether the values that later loops ask for fit in the registers of g threads a row. */
-static int fits(const Section *s, int64_t g)
+int f_fits(const Section *s, int64_t g)
 {
 	int64_t block = s->wide ? s->block : g;
 
@@ -244,20 +241,20 @@ static int holds(const Section *s, int64_t chunks)
 	enum { TURNS = 10 };
 
 	return s->bytes >= f_target()->large_bytes && s->rows >= 2 * (int64_t)f_target()->is.sm_count &&
-	       chunks <= TURNS * HOLDERS && !fits(s, 1024);
+	       chunks <= TURNS * HOLDERS && !f_fits(s, 1024);
 }
 
 static void along(Ctx *c, Section *s)
 {
 	int64_t chunks, g;
-	int vec = widest(c, s);
+	int vec = f_widest(c, s);
 
 	/* Lanes are left idle where there are rows enough. */
 	while (vec > 1 &&
 	       (s->extent % vec || (s->extent / vec < 32 &&
 				    s->rows * (s->extent / vec) < full() / (s->extent / vec < 16 ? 4 : 16))))
 		vec /= 2;
-	while (!try_vec(c, s, vec) && vec > 1)
+	while (!f_try_vec(c, s, vec) && vec > 1)
 		vec /= 2;
 	chunks = s->extent / s->vec;
 	g = pow2_from(chunks);
@@ -273,9 +270,9 @@ static void along(Ctx *c, Section *s)
 		while (g < most && (chunks > 8 * g || s->rows * g < full()))
 			g *= 2;
 		/* A row that is read once is worth more than short joins. */
-		while (keeps < most && !fits(s, keeps))
+		while (keeps < most && !f_fits(s, keeps))
 			keeps *= 2;
-		if (g < keeps && fits(s, keeps))
+		if (g < keeps && f_fits(s, keeps))
 			g = keeps;
 		s->hold = g == 1024 && c->n_sections == 1 && holds(s, chunks);
 		if (s->hold)
@@ -288,13 +285,11 @@ static void along(Ctx *c, Section *s)
 	share(s, g, s->bytes >= f_target()->large_bytes && s->vec == 8 ? 128 : 256);
 }
 
-/* Values that later loops ask for stay in registers, when they fit; measures what was decided, but for their
- * number: that was counted when all of them were kept. */
-static void decide_to_keep(Ctx *c, Section *s)
+void f_decide_to_keep(Ctx *c, Section *s)
 {
 	int cached = s->cached;
 
-	c->keep = s->keep = !s->split && (s->cached || !s->wide) && fits(s, s->group);
+	c->keep = s->keep = !s->split && (s->cached || !s->wide) && f_fits(s, s->group);
 	f_build(c, s);
 	s->cached = cached;
 }
@@ -309,67 +304,70 @@ static void gather_rows(Ctx *c, Section *s)
 	if (s->column || s->hold || g <= 32 || s->rows < 8 || spread < s->bytes / 2)
 		return;
 	share(s, 32, 256);
-	decide_to_keep(c, s);
+	f_decide_to_keep(c, s);
 	if (s->spread < spread && (s->keep || s->spread < spread / 4))
 		return;
 	share(s, g, 256);
-	decide_to_keep(c, s);
+	f_decide_to_keep(c, s);
 }
 
-/* Bytes of shared memory that staged results take, as codegen has them. */
-static int64_t staged_bytes(const Ctx *c, const Section *s)
+/* Every element by itself, or by pieces of an axis; microseconds. */
+static double elements(Ctx *c, Section *s)
 {
-	int64_t sum = 0;
+	plain(c, s);
+	if (!c->fail && f_lies_across(s))
+		f_stage_elements(c, s);
+	return f_section_time(s);
+}
+
+/* Takes the results that lie across what is read from s; 0 when these are all or none. */
+static int part(Ctx *c, Section *s, Section *across)
+{
+	Section from = *s;
 	int i;
 
-	for (i = 0; i < s->n_out; i++) {
-		int size = (int)pm_dtype_bytes(c->g->op[c->arg_out[s->out[i]]].dtype);
+	*across = from;
+	across->n_out = s->n_out = 0;
+	for (i = 0; i < from.n_out && !c->fail; i++) {
+		Section one = from, *to;
 
-		sum += s->extent * (s->per_block + 1) * size;
+		one.out[0] = from.out[i];
+		one.shape[0] = from.shape[i];
+		one.axes[0] = from.axes[i];
+		one.n_out = 1;
+		plain(c, &one);
+		to = f_lies_across(&one) ? across : s;
+		to->out[to->n_out] = from.out[i];
+		to->shape[to->n_out] = from.shape[i];
+		to->axes[to->n_out++] = from.axes[i];
 	}
-	return sum;
+	return !c->fail && s->n_out && across->n_out;
 }
 
-/* Rows of g threads each, their results staged; 0 when that cannot be. */
-static int stage_by(Ctx *c, Section *s, int64_t g)
+/* Of its time, what is estimated of a section that has results of both kinds. On an H200, of nine graphs that
+ * multiply and transpose [n, 56, 56, 96], n = 1, 4 and 24: 0.6 to 0.8. */
+static const double BOTH_SHARE = 0.7;
+
+/* Results that lie as the operands do and results that do not are made apart where that takes less. */
+static void plain_or_apart(Ctx *c, Section *s)
 {
-	enum { THREADS = 256, SHARED_BYTES = 32 << 10 };
-	int vec = widest(c, s);
+	Section straight = *s, across, both;
+	double time = elements(c, s);
 
-	s->stage = 1;
-	s->group = (int)g;
-	s->per_block = (int)(THREADS / g);
-	s->block = THREADS;
-	while (vec > 1 && (s->extent % vec || s->extent / vec < g))
-		vec /= 2;
-	while (!try_vec(c, s, vec) && vec > 1)
-		vec /= 2;
-	if (c->fail || staged_bytes(c, s) > SHARED_BYTES / c->n_sections)
-		return 0;
-	decide_to_keep(c, s);
-	return !c->fail && fits(s, g);
-}
-
-/* What lies across memory is written a sector for each element: through shared memory, several rows of a
- * block fill sectors together. Fewer threads for each row make it more rows. */
-static void stage_rows(Ctx *c, Section *s)
-{
-	enum { MOST = 32, LEAST = 8 };
-	Section best = *s;
-	double time = f_section_time(s);
-	int64_t g;
-
-	if (s->column || s->hold || s->wide || c->other || s->apart <= 0)
+	if (c->fail || s->n_out == 1 || !(s->cut || f_lies_across(s)) || c->n_sections == F_SECTIONS)
 		return;
-	for (g = MOST; g >= LEAST && !c->fail; g /= 2)
-		if (stage_by(c, s, g) && f_section_time(s) < time) {
-			best = *s;
-			time = f_section_time(s);
+	both = *s;
+	if (part(c, &straight, &across)) {
+		c->section[c->n_sections] = across; /* scheduled in its turn */
+		if (elements(c, &straight) + elements(c, &across) < time / BOTH_SHARE && !c->fail) {
+			both = straight;
+			c->n_sections++;
 		}
+	}
 	c->fail = NULL;
-	*s = best;
-	try_vec(c, s, s->vec);
-	decide_to_keep(c, s);
+	*s = both;
+	c->keep = s->keep;
+	f_build(c, s);
 }
 
 void f_schedule(Ctx *c, Section *s)
@@ -379,25 +377,25 @@ void f_schedule(Ctx *c, Section *s)
 		return;
 	}
 	if (!s->rows) {
-		plain(c, s);
+		plain_or_apart(c, s);
 		return;
 	}
 	s->group = s->per_block = 1;
 	s->hold = s->stage = 0;
-	if (!try_vec(c, s, 1))
+	if (!f_try_vec(c, s, 1))
 		return;
 	if (s->across > s->along && s->rows > 1)
 		columns(c, s);
 	else
 		along(c, s);
-	decide_to_keep(c, s);
+	f_decide_to_keep(c, s);
 	gather_rows(c, s);
-	stage_rows(c, s);
+	f_stage_rows(c, s);
 	if (s->stage)
 		s->split = 0;
 	else
 		f_split(c, s);
 	if (s->split)
-		decide_to_keep(c, s);
+		f_decide_to_keep(c, s);
 	s->blocks = (f_groups(s) + s->per_block - 1) / s->per_block * (s->split ? s->split : 1);
 }

@@ -89,37 +89,59 @@ static int cut(const Ctx *c, Section *s, int64_t n)
 	return (double)f_numel(o) * 4 * (double)slices <= f_target()->slice_most_bytes;
 }
 
-/* The best tile and slices (not `but`'s). */
-static void choose(const Ctx *c, Section *s, const Section *but)
+/* The best slices of a tile; 0 when none are possible. */
+static int slice(const Ctx *c, Section *s, double *time)
+{
+	Section best = *s;
+	double now;
+	int64_t k;
+	int found = 0;
+
+	for (k = 1; k <= MOST_SLICES; k++) {
+		if (!cut(c, s, k))
+			continue;
+		now = f_front_time(c, s);
+		if (found && now >= *time)
+			continue;
+		*time = now;
+		best = *s;
+		found = 1;
+	}
+	*s = best;
+	return found;
+}
+
+/* The tile of this rank by its estimate, or the last there is; without blocks when none is possible. */
+static void choose(const Ctx *c, Section *s, int rank)
 {
 	static const int8_t halves[][4] = { { 1, 4, 1, 2 }, { 2, 4, 1, 2 }, { 4, 2, 1, 2 }, { 2, 4, 2, 2 } };
 	static const int8_t floats[][4] = { { 1, 8, 2, 4 }, { 1, 8, 4, 4 } };
-	int half = f_is_half(c, &c->g->op[s->dot]), n = half ? 4 : 2, i;
-	Section best = *s;
-	double least = 0;
-	int64_t k;
+	enum { MOST = 4 };
+	int half = f_is_half(c, &c->g->op[s->dot]), n = half ? 4 : 2, found = 0, i, k;
+	const Section none = *s;
+	Section made[MOST];
+	double time[MOST];
 
 	for (i = 0; i < n; i++) {
 		const int8_t *shape = half ? halves[i] : floats[i];
 		Tile *t = &s->tile;
+		double now = 0;
 
+		*s = none;
 		*t = (Tile){ .warps = shape[0], .wn = shape[1], .mi = shape[2], .ni = shape[3] };
 		t->rows = half ? t->warps * t->mi * 16 : t->mi * 16;
 		t->cols = half ? t->wn * t->ni * 8 : 64;
 		s->block = 32 * t->warps * t->wn;
-		for (k = 1; k <= MOST_SLICES; k++) {
-			double time;
-
-			if (!cut(c, s, k) || (but && but->tile.rows == t->rows && but->tile.cols == t->cols))
-				continue;
-			time = f_front_time(c, s);
-			if (best.blocks && time >= least)
-				continue;
-			least = time;
-			best = *s;
+		if (!slice(c, s, &now))
+			continue;
+		for (k = found++; k > 0 && time[k - 1] > now; k--) {
+			made[k] = made[k - 1];
+			time[k] = time[k - 1];
 		}
+		made[k] = *s;
+		time[k] = now;
 	}
-	*s = best;
+	*s = found ? made[rank < found ? rank : found - 1] : none;
 }
 
 static int only_product(const Ctx *c)
@@ -134,7 +156,7 @@ static int only_product(const Ctx *c)
 
 int f_front(Ctx *c)
 {
-	Section *s = &c->front, first;
+	Section *s = &c->front;
 
 	*s = (Section){ .vec = 1 };
 	s->dot = only_product(c);
@@ -145,14 +167,7 @@ int f_front(Ctx *c)
 	f_clear(c, s);
 	if (!f_factors(c, s))
 		return 0;
-	choose(c, s, NULL);
-	if (c->other && s->blocks) {
-		first = *s;
-		s->blocks = 0;
-		choose(c, s, &first);
-		if (!s->blocks)
-			*s = first;
-	}
+	choose(c, s, c->rank);
 	if (!s->blocks)
 		return f_fail(c, "no tile of the product fits") && 0;
 	s->wait = f_front_time(c, s);

@@ -93,12 +93,11 @@ typedef struct Kernel {
 } Kernel;
 
 /* Plans and writes the kernel that makes `root`; 0 and c->fail when that cannot be. */
-static int make(Ctx *c, PmVal root, int other, Kernel *k)
+static int make(Ctx *c, PmVal root, int choice, Kernel *k)
 {
 	int i;
 
-	c->other = other;
-	c->n_known_in = other ? c->n_arg_in : 0;
+	c->choice = choice;
 	k->text = pm_text(TEXT);
 	if (k->text.full || !f_plan(c))
 		return 0;
@@ -118,7 +117,7 @@ static int make(Ctx *c, PmVal root, int other, Kernel *k)
 		k->scratch[k->n_scratch++] = f_front_scratch(c);
 	if (f_scratch(c))
 		k->scratch[k->n_scratch++] = f_scratch(c);
-	if (!other)
+	if (!choice)
 		tell_kernel(c, root);
 	if (!f_source(c, &k->text, k->block, &k->blocks))
 		return 0;
@@ -128,16 +127,20 @@ static int make(Ctx *c, PmVal root, int other, Kernel *k)
 	return k->blocks >= 1 && k->blocks <= INT32_MAX;
 }
 
-/* Whether the second choice is worth trying: a large kernel, of other text, that reads the same operands. */
-static int worth_trying(const Kernel *a, const Kernel *b)
+static int same_operands(const Kernel *a, const Kernel *b)
 {
 	int i;
 
-	if (a->n_in != b->n_in)
-		return 0;
-	for (i = 0; i < a->n_in; i++)
-		if (a->in[i] != b->in[i])
-			return 0;
+	for (i = 0; i < a->n_in && a->n_in == b->n_in && a->in[i] == b->in[i]; i++)
+		;
+	return a->n_in == b->n_in && i == a->n_in;
+}
+
+/* Whether trying b may say something that a did not. */
+static int differs(const Ctx *c, const Kernel *a, const Kernel *b)
+{
+	if (f_has_product(c))
+		return !f_is(a->text.s, b->text.s);
 	return a->block != b->block || a->blocks != b->blocks || a->front_block != b->front_block ||
 	       a->front_blocks != b->front_blocks || (a->wide && !f_is(a->text.s, b->text.s));
 }
@@ -166,13 +169,37 @@ static void describe(const Kernel *k, Described *d)
 	d->list[i] = NULL;
 }
 
+/* Adds the kernels that may take less than `first` after all: which does is found out where it runs. */
+static void add_others(Ctx *c, PmVal root, const Kernel *k, int choices, Described *first)
+{
+	Described *described = pm_alloc(F_CHOICES * sizeof *described);
+	Kernel *made = pm_alloc(F_CHOICES * sizeof *made); /* the host reads them when this has returned */
+	PmKernelSpec *last = &first->spec;
+	int n = 1, i, choice;
+
+	if (!described || !made)
+		return;
+	made[0] = *k;
+	for (choice = 1; choice < choices; choice++) {
+		if (!make(c, root, choice, &made[n]) || !same_operands(k, &made[n]))
+			continue;
+		for (i = 0; i < n && differs(c, &made[i], &made[n]); i++)
+			;
+		if (i < n)
+			continue;
+		describe(&made[n], &described[n]);
+		last->alt = &described[n].spec;
+		last = &described[n++].spec;
+	}
+}
+
 static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 {
 	enum { LARGE = 2 << 20, REPORT = 240 << 10 };
 	PmText report;
 	Ctx *c = f_new();
-	Described first, second;
-	Kernel k, l;
+	Described first;
+	Kernel k;
 	PmVal in[F_ARGS];
 	int i;
 
@@ -196,10 +223,11 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 	describe(&k, &first);
 	first.spec.in = (PmVals){ in, (uint32_t)k.n_in };
 	first.spec.outs = m->out;
-	if ((k.bytes > LARGE || f_has_product(c)) && make(c, m->root, 1, &l) && worth_trying(&k, &l)) {
-		describe(&l, &second);
-		first.spec.alt = &second.spec;
-	}
+	c->n_known_in = k.n_in;
+	if (f_has_product(c))
+		add_others(c, m->root, &k, F_CHOICES, &first);
+	else if (k.bytes > LARGE)
+		add_others(c, m->root, &k, 2, &first);
 	return pm_host_->replace(rw, &first.spec);
 }
 

@@ -14,7 +14,8 @@
  *
  * emit/eval*.c have the operators, memo.c which values are known already, order.c sums that are asked for at
  * several places, early.c loads that are issued before anything waits for one, address.c and results.c what
- * stands around a product. In schedule/, split.c has rows that many blocks share. Beside the folders:
+ * stands around a product. In schedule/, split.c has rows that many blocks share, stage.c results that go through
+ * shared memory. Beside the folders:
  *
  *   cluster.c  Grow   which nodes to take together
  *   source.c          the kernel's text: its sections one after another
@@ -47,7 +48,9 @@ typedef struct Ctx {
 
 	/* the section that is built, and how */
 	Section *s;
+	int choice;                      /* which of the kernels that may be tried is planned; 0: the best */
 	int other;                       /* make the second choice of threads and vectors */
+	int rank;                        /* of a product's tiles, by their estimates; 0: the best */
 	int sums;                        /* products are sums like others */
 	int apart;                       /* the product has a launch of its own, `front` */
 	int alone;                       /* short reductions are each thread's own */

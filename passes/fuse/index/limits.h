@@ -19,6 +19,7 @@ enum {
 	F_SEEN = 768,
 	F_DEPTH = 8, /* loops in loops */
 	F_SECTIONS = 8,
+	F_CHOICES = 5, /* kernels that may be tried for one set with a product */
 	F_SPLITS = 6,  /* reductions of a row that many blocks share */
 	F_SHORT = 16,  /* elements of a reduction that one thread may make for a row */
 	F_TURNS = 8,   /* of a loop that is unrolled, whatever it keeps */

@@ -338,30 +338,33 @@ static double try_plan(Ctx *c, int way, Made *m)
 	return f_kernel_time(c);
 }
 
-/* A sum is for what no tile reaches, and for few terms. Where both other ways are possible, the slower by the
- * estimate is the second choice. */
+/* A sum is for what no tile reaches, and for few terms. Choices are the two other ways in turn, where both
+ * are possible, each by the estimates of its tiles. */
 static int with_product(Ctx *c)
 {
-	int other = c->other, way;
+	int way, rank = c->choice;
 	double time[3];
 	Made made[3];
 
-	c->other = 0;
 	for (way = TOGETHER; way <= AS_SUM; way++)
 		time[way] = way == AS_SUM && time[TOGETHER] >= 0 && !is_short(c)
 				    ? -1
 				    : try_plan(c, way, &made[way]);
 	way = time[APART] >= 0 && (time[TOGETHER] < 0 || time[APART] * FITTED_MARGIN < time[TOGETHER]);
-	if (time[TOGETHER] >= 0 && time[APART] >= 0)
-		way = way != other;
-	else
-		c->other = other;
+	if (time[TOGETHER] >= 0 && time[APART] >= 0) {
+		way = way != rank % 2;
+		rank /= 2;
+	}
 	if (time[AS_SUM] >= 0 && (time[APART] < 0 || time[AS_SUM] < time[APART] * FITTED_MARGIN) &&
 	    (time[TOGETHER] < 0 || time[AS_SUM] < time[TOGETHER]))
 		way = AS_SUM;
 	if (time[way] < 0)
 		return 0;
-	if (c->other)
+	if (way == AS_SUM)
+		c->other = rank > 0;
+	else
+		c->rank = rank;
+	if (rank)
 		return try_plan(c, way, &made[way]) >= 0;
 	take_made(c, &made[way]);
 	return 1;
@@ -369,12 +372,9 @@ static int with_product(Ctx *c)
 
 int f_plan(Ctx *c)
 {
-	int other = c->other, done;
-
-	c->sums = c->apart = 0;
-	if (!f_has_product(c))
-		return plan(c);
-	done = with_product(c);
-	c->other = other;
-	return done;
+	c->sums = c->apart = c->other = c->rank = 0;
+	if (f_has_product(c))
+		return with_product(c);
+	c->other = c->choice > 0;
+	return plan(c);
 }

@@ -120,8 +120,18 @@ static int rows_fit(const Op *o, Tile *t, int unit)
 	       32 * t->wn * t->warps >= t->rows;
 }
 
-/* The best tile (not `but`). */
-static int choose(const Ctx *c, const Section *s, int warps, const Tile *but, Tile *best)
+/* Whether one of these has as many rows and columns. */
+static int is_taken(const Tile *taken, int n, const Tile *t)
+{
+	int i;
+
+	for (i = 0; i < n && (taken[i].rows != t->rows || taken[i].cols != t->cols); i++)
+		;
+	return i < n;
+}
+
+/* The best tile of other rows or columns than those that are taken. */
+static int best_but(const Ctx *c, const Section *s, int warps, const Tile *taken, int n_taken, Tile *best)
 {
 	static const int8_t shapes[][3] = { { 1, 2, 0 }, { 1, 4, 0 }, { 1, 8, 0 }, { 2, 2, 0 }, { 2, 4, 0 },
 					    { 2, 8, 0 }, { 1, 1, 1 }, { 1, 2, 1 }, { 1, 4, 1 }, { 2, 1, 1 },
@@ -145,7 +155,7 @@ static int choose(const Ctx *c, const Section *s, int warps, const Tile *but, Ti
 			t.wn = 1;
 			if (s->rows && !rows_fit(o, &t, t.cols))
 				continue;
-			if (!legal(c, s, &t, half) || (but && but->rows == t.rows && but->cols == t.cols))
+			if (!legal(c, s, &t, half) || is_taken(taken, n_taken, &t))
 				continue;
 			time = f_tile_time(c, s, &t);
 			if (best->warps && time >= least)
@@ -154,6 +164,17 @@ static int choose(const Ctx *c, const Section *s, int warps, const Tile *but, Ti
 			*best = t;
 		}
 	return best->warps;
+}
+
+/* The tile of this rank by its estimate, or the last there is; 0: there is none. */
+static int choose(const Ctx *c, const Section *s, int warps, int rank, Tile *best)
+{
+	Tile taken[F_CHOICES];
+	int n;
+
+	for (n = 0; n <= rank && best_but(c, s, warps, taken, n, &taken[n]); n++)
+		*best = taken[n];
+	return n;
 }
 
 /* Writes it with the widest vectors that all accesses allow. */
@@ -210,7 +231,6 @@ int f_schedule_product(Ctx *c, Section *s)
 {
 	static const Tile any = { 16, 16, 1, 2, 0, 1, 4, 1, 32 };
 	int warps = s == &c->section[0] ? 0 : c->section[0].tile.warps;
-	Tile best;
 
 	s->tile = any;
 	s->vec = s->group = s->per_block = 1;
@@ -220,10 +240,8 @@ int f_schedule_product(Ctx *c, Section *s)
 		return 0;
 	if (f_is_long(c, &c->g->op[s->dot]))
 		return f_fail(c, "a product of floats this large is the library's") && 0;
-	if (!choose(c, s, warps, NULL, &s->tile))
+	if (!choose(c, s, warps, warps ? 0 : c->rank, &s->tile))
 		return f_fail(c, "no tile of the product fits") && 0;
-	if (c->other && !warps && choose(c, s, 0, &s->tile, &best))
-		s->tile = best;
 	s->block = 32 * s->tile.warps * s->tile.wn;
 	if (s->rows) {
 		fit_row_vector(c, s);

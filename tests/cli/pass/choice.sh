@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# choice.sh - what passes/fuse takes as one kernel where the estimates are near each other: a graph that becomes one launch, and
-# few rows that lie across memory.
+# choice.sh - what passes/fuse takes as one kernel where the estimates are near each other: a graph that becomes one launch,
+# the kernels that may be tried, and few rows that lie across memory.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 
 fuse=$build/passes/fuse.so
 head='<ir_version: 10, opset_import: ["" : 21]>'
 
-# A product of one row, 0.4 us dearer as a kernel than by the library: a run of one launch saves more than that.
+# A product of one row, 1 us dearer as a kernel than by the library: a run of one launch saves more than that.
 cat >"$tmp/alone.gpt" <<GRAPH
 $head
 g (float[1,600] x, float[1000,600] w, float[1000] b) => (float[1,1000] y)
@@ -19,6 +19,10 @@ g (float[1,600] x, float[1000,600] w, float[1000] b) => (float[1,1000] y)
 GRAPH
 pm apply "$tmp/alone.gpt" --pass "$fuse" -o "$tmp/out.gpt"
 says "launches 2 -> 1 " "what is all of a graph becomes one launch"
+[ "$(grep -o ' source_[0-9] = ' "$tmp/out.gpt" | wc -l)" -eq 5 ]
+tap "by one of five kernels, which differ in how the product is made"
+pm eval "$tmp/alone.gpt" --pass "$fuse" --hidden 0
+exits 0 "all of which are right"
 cat >"$tmp/beside.gpt" <<GRAPH
 $head
 g (float[1,600] x, float[1000,600] w, float[1000] b) => (float[1,1000] y, float[1,5] z, int64[1,5] i)

@@ -195,7 +195,7 @@ static void add_others(Ctx *c, PmVal root, const Kernel *k, int choices, Describ
 
 static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 {
-	enum { LARGE = 2 << 20, REPORT = 240 << 10 };
+	enum { LARGE = 2 << 20, REPORT = 240 << 10, NEAR = 100 /* nodes from the first */ };
 	PmText report;
 	Ctx *c = f_new();
 	Described first;
@@ -224,8 +224,9 @@ static PmStatus rewrite(PmRewriter *rw, PmMatch *m)
 	first.spec.in = (PmVals){ in, (uint32_t)k.n_in };
 	first.spec.outs = m->out;
 	c->n_known_in = k.n_in;
+	/* The sources of a whole model are limited together. */
 	if (f_has_product(c))
-		add_others(c, m->root, &k, F_CHOICES, &first);
+		add_others(c, m->root, &k, pm_order(m->root) < NEAR ? F_CHOICES : 2, &first);
 	else if (k.bytes > LARGE)
 		add_others(c, m->root, &k, 2, &first);
 	return pm_host_->replace(rw, &first.spec);

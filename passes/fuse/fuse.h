@@ -14,8 +14,8 @@
  *
  * emit/eval*.c have the operators, memo.c which values are known already, order.c sums that are asked for at
  * several places, early.c loads that are issued before anything waits for one, address.c and results.c what
- * stands around a product. In schedule/, split.c has rows that many blocks share, stage.c results that go through
- * shared memory. Beside the folders:
+ * stands around a product. In schedule/, split.c has rows that many blocks share, stage.c results that go
+ * through shared memory. Beside the folders:
  *
  *   cluster.c  Grow   which nodes to take together
  *   source.c          the kernel's text: its sections one after another

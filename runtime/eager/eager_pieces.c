@@ -13,7 +13,11 @@ static PmValue in0(const PmPlan *p, PmNode n)
 	return pm_node_in(p->g, n, 0);
 }
 
-enum { CONCAT_MAX = 8 }; /* operands of one concatenation kernel */
+enum {
+	CONCAT_MAX = 32,      /* operands of one concatenation kernel, */
+	CONCAT_LARGE = 8,     /* and of one with a large result: each thread looks through them, */
+	LARGE_NUMEL = 1 << 22 /* which takes longer than a launch there */
+};
 
 /* How many vectors of v elements a thread moves: several when they are short, to have more loads under way.
  */
@@ -80,7 +84,7 @@ static void concat_shape(const PmPlan *p, PmNode n, size_t first, int count, int
 	c->inner = 1;
 }
 
-/* One launch for up to CONCAT_MAX operands, written from position `at` of the axis on. */
+/* One launch for `count` operands, written from position `at` of the axis on. */
 static PmStatus concat_some(PmPlan *p, PmNode n, size_t first, int count, int64_t at, PmErr *err)
 {
 	PmValue y = pm_node_out(p->g, n, 0);
@@ -155,11 +159,12 @@ static PmStatus concat_some(PmPlan *p, PmNode n, size_t first, int count, int64_
 PmStatus eager_concat(PmPlan *p, PmNode n, PmErr *err)
 {
 	PmStatus st = pm__place(p, pm_node_out(p->g, n, 0), err);
-	size_t n_in = pm_node_n_in(p->g, n);
+	size_t n_in = pm_node_n_in(p->g, n),
+	       most = pm__numel(p, pm_node_out(p->g, n, 0)) > LARGE_NUMEL ? CONCAT_LARGE : CONCAT_MAX;
 	int64_t axis = pm_node_i(p->g, n, "axis", 0), at = 0;
 
-	for (size_t i = 0; i < n_in && !st; i += CONCAT_MAX) {
-		size_t count = n_in - i < CONCAT_MAX ? n_in - i : CONCAT_MAX;
+	for (size_t i = 0; i < n_in && !st; i += most) {
+		size_t count = n_in - i < most ? n_in - i : most;
 		int64_t extent = 0;
 
 		for (size_t j = 0; j < count; j++)

@@ -327,6 +327,7 @@ static const Shape shapes[] = {
 	/* Moves. */
 	{ WIDE, "(#[3,16] x, #[3,32] z) => (#[3,48] y) { y = Concat <axis = 1> (x, z) }" },
 	{ WIDE, "(#[3,5] x, #[3,7] z) => (#[3,12] y) { y = Concat <axis = 1> (x, z) }" },
+	{ WIDE, "(#[3,5] x, #[3,8] z) => (#[3,57] y) { y = Concat <axis = 1> (x, z, x, z, x, z, x, z, x) }" },
 	{ WIDE, "(#[2,3,8] x, #[2,5,8] z) => (#[2,8,8] y) { y = Concat <axis = 1> (x, z) }" },
 	{ F32_ONLY, "(#[2,8,3] x, #[2,5,8] z) => (#[2,8,8] y) { a = Transpose <perm = [0, 2, 1]> (x) y = "
 		    "Concat <axis = 1> (a, z) }" },

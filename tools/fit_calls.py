@@ -18,17 +18,16 @@ import json
 import math
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "bench"))
+
+import fit_cost  # noqa: E402  the constants of a target
+import modelled  # noqa: E402  plain runs
+
 FEWEST = 8  # graphs of a kind that is fitted
 PARTS = ("us", "ramp_us", "term_us", "flops_per_us")
-
-
-def constants(path):
-    with open(path, encoding="utf-8") as f:
-        return {n: float(v) for n, v in re.findall(r"^COST\((\w+), ([-+.\deE]+)\)", f.read(), re.M)}
 
 
 def product(sizes, start=1):
@@ -116,19 +115,15 @@ def told(rows, c):
     return f"ratio {math.exp(sum(r) / len(r)):.2f} in the mean, within 1.3 {100 * sum(abs(x) <= math.log(1.3) for x in r) / len(r):.0f} %"
 
 
-def modelled_us(o, text):
-    """Of the plain run, without the start of a run."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "g.gpt")
-        with open(path, "w", encoding="utf-8") as f:
-            f.write(text)
-        r = subprocess.run([o.passmith, "apply", path, "--pass", o.fuse, "--target", o.target, "-o", path + ".out", "--json"], capture_output=True,
-                           text=True, check=False)
-    try:
-        j = json.loads(r.stdout)
-        return j["modelled_seconds_before"] * 1e6
-    except (ValueError, KeyError):
-        sys.exit(f"fit_calls: passmith apply gave no modelled time of a graph: {(r.stdout + r.stderr).strip()[:300]}; build it, or give --passmith and --pass")
+def plain_us(o, folder, at, text):
+    """Modelled microseconds of a graph's plain run."""
+    path = os.path.join(folder, f"{at}.gpt")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    us = modelled.plain(o, path)[0]
+    if us is None:
+        sys.exit(f"fit_calls: graph {at} of the files has no modelled time; passmith apply says why, of this text: {text}")
+    return us
 
 
 def main():
@@ -139,7 +134,7 @@ def main():
     p.add_argument("--passmith", default=os.path.join(root, "build", "passmith"))
     p.add_argument("--pass", dest="fuse", default=os.path.join(root, "build", "passes", "fuse.so"))
     o = p.parse_args()
-    known, by_kind = constants(os.path.join(root, "targets", o.target + ".def")), {}
+    known, by_kind = fit_cost.constants_of(o, o.target), {}
     graphs = []
     for path in o.files:
         with open(path, encoding="utf-8") as f:
@@ -150,8 +145,8 @@ def main():
     graphs = [(c, g) for c, g in graphs if c.kind]
     if not graphs:
         sys.exit("fit_calls: no graph of these files has a product or a convolution of 1 by 1 as its value 'p', and a time of its plain run (eager_us)")
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        runs = list(pool.map(lambda pair: modelled_us(o, pair[1]["text"]), graphs))
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = list(pool.map(lambda at: plain_us(o, folder, at, graphs[at][1]["text"]), range(len(graphs))))
     for (call, g), us in zip(graphs, runs):
         by_kind.setdefault(call.kind, []).append((call, us - kinds(call, known) - known["start_us"], g["eager_us"]))
     for kind, rows in sorted(by_kind.items()):

@@ -6,7 +6,7 @@ static const double MOST_OWED_US = 0.7, /* microseconds that views may cost befo
 	LEAST_SAVED_SHARE = 0.05,       /* of its time, which a product of our own has to save */
 	LEAST_GAIN = 1.05,              /* of a kernel's time, which the library has to take */
 	NODE_SHARE = 0.95,    /* of a node's time by itself, that counts for taking it into the kernel */
-	PRODUCT_SHARE = 0.90; /* the same of a product, of which kernels are tried */
+	PRODUCT_SHARE = 0.90; /* the same of a product, where the fastest of several kernels counts */
 
 enum { LOOKED = 512 /* nodes that one question about order may visit */, MOST_TRIES = 4, MOST_KNOWN = 256 };
 

@@ -16,7 +16,7 @@ static PmValue in0(const PmPlan *p, PmNode n)
 enum {
 	CONCAT_MAX = 32,      /* operands of one concatenation kernel, */
 	CONCAT_LARGE = 8,     /* and of one with a large result: each thread looks through them, */
-	LARGE_NUMEL = 1 << 22 /* which takes longer than a launch there */
+	LARGE_NUMEL = 1 << 22 /* which counts for more than a launch there, by instructions */
 };
 
 /* How many vectors of v elements a thread moves: several when they are short, to have more loads under way.

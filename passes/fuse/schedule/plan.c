@@ -200,6 +200,7 @@ static void make_sections(Ctx *c, int as_rows)
 /* All sections of a kernel have blocks of one size. */
 static void level(Ctx *c)
 {
+	int64_t staged = 0;
 	int block = 0, i;
 
 	for (i = 0; i < c->n_sections; i++)
@@ -220,9 +221,10 @@ static void level(Ctx *c)
 		s->blocks = s->rows ? (f_groups(s) + s->per_block - 1) / s->per_block *
 					      (s->split ? s->split : 1)
 				    : (s->extent / s->vec + block - 1) / block;
-		if (s->stage && f_staged_bytes(c, s) > f_target()->is.block_static_shared_bytes)
-			f_fail(c, "what its blocks hold for their results is too much beside larger blocks");
+		staged += s->stage ? f_staged_bytes(c, s) : 0;
 	}
+	if (staged > f_target()->is.block_static_shared_bytes)
+		f_fail(c, "its sections hold more results than shared memory has room for");
 }
 
 static int measure(Ctx *c)

@@ -23,6 +23,25 @@ says "launches 2 -> 1 " "what is all of a graph becomes one launch"
 tap "by one of five kernels, which differ in how the product is made"
 pm eval "$tmp/alone.gpt" --pass "$fuse" --hidden 0
 exits 0 "all of which are right"
+# kernels N: the most kernels that are described for one place of a product behind N operators that no kernel takes.
+kernels()
+{
+	{
+		printf '%s\ng (float16[64,96] x0, float16[96,96] w, float16[96] b) => (float16[64,96] y)\n<int64[1] k = {96}>\n{\n' "$head"
+		n=0
+		while [ $n -lt "$1" ]; do
+			printf 'x%d, i%d = TopK <axis = 1> (x%d, k)\n' $((n + 1)) $n $n
+			n=$((n + 1))
+		done
+		printf 'p = MatMul (x%d, w)\na = Add (p, b)\ns = Sigmoid (a)\ny = Mul (a, s)\n}\n' "$n"
+	} >"$tmp/far.gpt"
+	pm apply "$tmp/far.gpt" --pass "$fuse" -o "$tmp/out.gpt"
+	grep -o ' source_[0-9] = ' "$tmp/out.gpt" | sort -u | wc -l
+}
+[ "$(kernels 3)" -eq 5 ]
+tap "a product near a model's begin has five kernels to try"
+[ "$(kernels 120)" -eq 2 ]
+tap "one far from it has two, since the sources of all kernels are limited together"
 cat >"$tmp/beside.gpt" <<GRAPH
 $head
 g (float[1,600] x, float[1000,600] w, float[1000] b) => (float[1,1000] y, float[1,5] z, int64[1,5] i)

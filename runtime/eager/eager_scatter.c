@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* eager_scatter.c - operators that write elements at places given by another tensor. */
+#include "passmith/scatter.h"
 #include "runtime/exec/plan_priv.h"
 
 #include "kernels/scatter_elements.cu.h"
@@ -114,112 +115,63 @@ static void put_indices(KGen *k, PmNode n, const Lines *l)
 /* --- tiles of the result ---------------------------------------------------------------------------------
  */
 
-/* Most lines of a tile, ranges of places, and the bytes of an update that is in its range. */
-enum { COLUMNS = 32, RANGES = 1024, SORTED_BYTES = 8 };
-
-/* The result in tiles of `rows` places of the axis and `columns` lines, a block each. It looks through all
- * updates of its lines, or, where they are sorted, through those of its range of places. */
+/* Tiles, and where the sorted updates are. */
 typedef struct Tiles {
-	int columns, rows;
-	int looked; /* lines of indices that a tile looks through: each of its own, or one for all */
-	int64_t along, across; /* tiles along the axis, and beside each other */
-	int is_sorted;
-	int ranges, shift;           /* of 2^shift places */
-	int64_t list;                /* updates of a line for one range, in the mean */
+	PmScatterTiles is;
+	double wait_us;              /* of the tiles alone */
 	int64_t lines;               /* of indices, those of the same indices counted once */
 	int64_t stride[PM_MAX_RANK]; /* of their numbers, over the lines' dimensions */
 	Loc first, order;
 	int64_t first_bytes, order_bytes;
 } Tiles;
 
-/* Places of the axis in a tile of so many lines: as many as leave three of four multiprocessors a block, 1 to
- * 8 for each thread. */
-static int tile_rows(const PmTarget *t, int64_t axis_dim, int64_t across, int columns)
+static int bytes_of(const PmPlan *p, PmNode n, size_t operand)
 {
-	int rows = 8 * PM__BLOCK / columns, least = PM__BLOCK / columns;
-
-	while (rows > least && up(axis_dim, rows) * across <= t->sm_count * 3 / 4)
-		rows /= 2;
-	return rows;
+	return (int)pm_dtype_size(pm__type(p, pm_node_in(p->g, n, operand))->dtype);
 }
 
-static Tiles cut(const PmPlan *p, PmNode n, const Lines *l)
+/* Sums of 64 bits take twice the room. */
+static int is_wide(const PmPlan *p, PmNode n)
 {
-	int columns = joins(p, n) ? COLUMNS : (int)pow2_to(l->n, COLUMNS);
-	Tiles g = { .columns = columns, .across = up(l->n, columns), .lines = 1 };
+	return strcmp(pm__acc_type(pm__type(p, pm_node_out(p->g, n, 0))->dtype), "float") != 0;
+}
 
+/* Numbers the lines of indices. */
+static void number_lines(const Lines *l, Tiles *g)
+{
+	g->lines = 1;
 	for (int d = l->rank - 1; d >= 0; d--)
 		if (l->stride[1][d] && l->dim[d] > 1) {
-			g.stride[d] = g.lines;
-			g.lines *= l->dim[d];
+			g->stride[d] = g->lines;
+			g->lines *= l->dim[d];
 		}
-	g.looked = joins(p, n) || g.lines > 1 ? columns : 1;
-	g.rows = tile_rows(p->target, l->axis_dim, g.across, columns);
-	g.along = up(l->axis_dim, g.rows);
-	while (1 << g.shift < g.rows || up(l->axis_dim, (int64_t)1 << g.shift) > RANGES)
-		g.shift++;
-	g.ranges = (int)pow2_to(up(l->axis_dim, (int64_t)1 << g.shift), RANGES);
-	g.list = up(l->len, up(l->axis_dim, (int64_t)1 << g.shift));
-	return g;
 }
 
-/* Which way takes less. Every tile reads the indices of its lines and, where it joins them, the updates: as
- * often as there are tiles along the axis. Sorted, an update is read for its range, for one launch more.
- * Counted are the bytes that the busiest multiprocessor reads, at its share of the L2 cache's rate. Places of
- * x and y and the launch that makes them are the same in both ways, and left out. */
-
-static double seconds(const PmTarget *t, int64_t bytes)
+static PmScatter scatter_of(const PmPlan *p, PmNode n, const Lines *l, int64_t index_lines)
 {
-	return (double)bytes * t->sm_count / t->l2_bytes_per_second;
+	return (PmScatter){ .places = l->axis_dim,
+			    .updates = l->len,
+			    .lines = l->n,
+			    .index_lines = index_lines,
+			    .tuple = l->tuple,
+			    .joins = joins(p, n),
+			    .wide = is_wide(p, n),
+			    .place_bytes = bytes_of(p, n, 0),
+			    .index_bytes = bytes_of(p, n, 1),
+			    .x_along = l->step[0] == 1,
+			    .index_along = l->step[1] == 1,
+			    .update_along = l->step[2] == 1,
+			    .result_along = l->step[3] == 1 };
 }
 
-static int64_t bytes_of(const PmPlan *p, PmNode n, size_t operand)
-{
-	return (int64_t)pm_dtype_size(pm__type(p, pm_node_in(p->g, n, operand))->dtype);
-}
-
-/* Tiles that one multiprocessor makes. */
-static int64_t tiles_each(const PmPlan *p, const Tiles *g)
-{
-	return up(g->along * g->across, p->target->sm_count);
-}
-
-/* That tiles read for a line with so many updates, of which one is so many bytes of index. Tiles that join
- * reach a third of the rate, as measured on an H200: a multiprocessor has one or two at a time. */
-static int64_t read_by_tiles(const PmPlan *p, PmNode n, const Tiles *g, int64_t updates, int64_t index)
-{
-	enum { BEHIND = 3 };
-	int64_t bytes = joins(p, n) ? BEHIND * (index + bytes_of(p, n, 2)) : index;
-
-	return tiles_each(p, g) * g->looked * updates * bytes;
-}
-
-static double looking(const PmPlan *p, PmNode n, const Lines *l, const Tiles *g)
-{
-	return seconds(p->target, read_by_tiles(p, n, g, l->len, bytes_of(p, n, 1)));
-}
-
-/* Indices are read twice. A block that sorts waits for memory and its threads as often as a small launch
- * does. */
-static double sorting(const PmPlan *p, PmNode n, const Lines *l, const Tiles *g)
-{
-	enum { TOGETHER = 8 }; /* blocks on a multiprocessor */
-	const PmTarget *t = p->target;
-	int64_t each = up(g->lines, t->sm_count), waits = up(g->lines, (int64_t)t->sm_count * TOGETHER);
-	int64_t sort = each * l->len * (2 * l->tuple * bytes_of(p, n, 1) + SORTED_BYTES);
-
-	return t->launch_seconds * (double)(1 + waits) +
-	       seconds(t, sort + read_by_tiles(p, n, g, g->list, SORTED_BYTES));
-}
-
-/* Without tiles: a thread waits for memory at each update that it has. */
+/* Microseconds without tiles: a thread waits for memory at each update that it has. */
 static double walking(const PmPlan *p, const Lines *l)
 {
 	enum { WAITS = 8 }; /* 0.3 us each: as many as take as long as a launch */
 	int64_t most = (int64_t)p->target->sm_count * p->target->sm_threads;
 	int64_t waits = l->apart ? up(l->n * l->len, most) : up(l->n, most) * l->len;
 
-	return (double)waits * p->target->launch_seconds / WAITS;
+	return (double)waits * p->target->launch_seconds * 1e6 / WAITS;
 }
 
 /* Whether the result is made by tiles, then *g says how. Else it is a copy, which is then changed: large
@@ -228,19 +180,28 @@ static int is_tiled(const PmPlan *p, PmNode n, const Lines *l, Tiles *g)
 {
 	enum { MOST = 4 << 20 };
 	int can_look = l->tuple == 1 && pm__numel(p, pm_node_out(p->g, n, 0)) <= MOST;
+	PmScatterCosts costs;
+	PmScatter s;
 
+	memset(g, 0, sizeof *g);
+	/* A target of ours has all constants. */
 	if (!l->len || !l->n || pm__numel(p, pm_node_in(p->g, n, 1)) > INT32_MAX ||
-	    l->axis_dim > INT32_MAX / 2)
+	    l->axis_dim > INT32_MAX / 2 || pm_scatter_costs(p->target, &costs))
 		return 0;
-	*g = cut(p, n, l);
-	g->is_sorted = sorting(p, n, l, g) < (can_look ? looking(p, n, l, g) : walking(p, l));
-	return can_look || g->is_sorted;
+	number_lines(l, g);
+	s = scatter_of(p, n, l, g->lines);
+	if (can_look)
+		g->is = pm_scatter_tiles(&costs, &s);
+	else
+		g->is = pm_scatter_sort(&costs, &s);
+	g->wait_us = g->is.us - (g->is.sorted ? costs.launch_us : 0);
+	return can_look || g->is.us < walking(p, l);
 }
 
 static void put_sorted(KGen *k, const Tiles *g, const char *first, const char *order)
 {
-	pm__kg_define(k, "RANGES", "%d", g->ranges);
-	pm__kg_define(k, "SHIFT", "%d", g->shift);
+	pm__kg_define(k, "RANGES", "%d", g->is.ranges);
+	pm__kg_define(k, "SHIFT", "%d", g->is.shift);
 	pm__kg_scratch(k, first, &g->first, g->first_bytes);
 	pm__kg_scratch(k, order, &g->order, g->order_bytes);
 }
@@ -259,8 +220,8 @@ static PmStatus sort(PmPlan *p, PmNode n, const Lines *l, Tiles *g, PmErr *err)
 			dim[rank] = l->dim[d];
 			stride[rank++] = l->stride[1][d];
 		}
-	g->first_bytes = g->lines * (g->ranges + 1) * (int64_t)sizeof(int32_t);
-	g->order_bytes = g->lines * l->len * SORTED_BYTES;
+	g->first_bytes = g->lines * (g->is.ranges + 1) * (int64_t)sizeof(int32_t);
+	g->order_bytes = g->lines * l->len * PM_SCATTER_SORTED_BYTES;
 	g->first.buf = pm__add_buffer(p, g->first_bytes, PM_BUF_SCRATCH);
 	g->order.buf = pm__add_buffer(p, g->order_bytes, PM_BUF_SCRATCH);
 	pm__kg_init(&k, p, n, pm__type(p, pm_node_out(p->g, n, 0))->dtype);
@@ -280,64 +241,86 @@ static PmStatus launch_tiles(KGen *k, PmNode n, const Lines *l, const Tiles *g, 
 {
 	PmPlan *p = k->p;
 	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0);
+	PmStatus st;
 
-	pm__kg_define(k, "R", "%d", g->rows);
+	pm__kg_define(k, "R", "%d", g->is.rows);
 	if (l->step[3] == 1)
 		pm__kg_define(k, "LAST", "1");
 	pm__kg_out(k, "y", pm__loc(p, y), k->dtype, pm__numel(p, y));
 	pm__kg_operand(k, "x", x, pm__loc(p, x));
-	if (g->is_sorted) {
+	if (g->is.sorted) {
 		pm__kg_define(k, "SORTED", "1");
 		put_sorted(k, g, "const int *__restrict__ first", "const uint2 *__restrict__ order");
 	} else {
 		put_indices(k, n, l);
 	}
-	put_lines(k, n, l, g->is_sorted ? g->stride : l->stride[1]);
-	pm__kg_divisor(k, "tiles", g->along);
-	return pm__kg_launch_op(k, text, g->along * g->across * PM__BLOCK, pm_op_flops(p->g, n), err);
+	put_lines(k, n, l, g->is.sorted ? g->stride : l->stride[1]);
+	pm__kg_divisor(k, "tiles", g->is.along);
+	st = pm__kg_launch_op(k, text, g->is.along * g->is.across * PM__BLOCK, pm_op_flops(p->g, n), err);
+	if (!st)
+		p->steps.v[p->steps.n - 1].wait_seconds = g->wait_us * 1e-6;
+	return st;
 }
 
 /* Updates that a tile takes at once, of a line: all that there are if they are few. Of sorted ones so many
  * that ranges with several times the mean are one piece. */
-static int64_t at_once(const Lines *l, const Tiles *g)
+static int64_t at_once(const Lines *l, const PmScatterTiles *g)
 {
 	enum { TIMES = 4, SOME = 32 };
 	int64_t list = TIMES * g->list > SOME ? TIMES * g->list : SOME;
 
-	return g->is_sorted && list < l->len ? list : l->len;
+	return g->sorted && list < l->len ? list : l->len;
+}
+
+/* Of a tile that joins: updates of a line in a piece, so many that there is room for a block's places in
+ * shared memory. */
+static int join_piece(const PmPlan *p, PmNode n, int columns)
+{
+	enum { NARROW = 4, MIDDLE = 16 };
+	int piece = columns <= NARROW ? 512 : columns <= MIDDLE ? 256 : 128;
+
+	return is_wide(p, n) ? piece / 2 : piece;
 }
 
 /* Updates are joined with what is there. */
 static PmStatus join_tiles(PmPlan *p, PmNode n, const Lines *l, const Tiles *g, PmErr *err)
 {
-	enum { PIECE = 128, WIDE_PIECE = 64, LEAST = 8 };
-	int dtype = pm__type(p, pm_node_out(p->g, n, 0))->dtype,
-	    piece = strcmp(pm__acc_type(dtype), "float") ? WIDE_PIECE : PIECE;
+	enum { LEAST = 8 };
+	int columns = g->is.columns, piece = join_piece(p, n, columns), least = PM__BLOCK / columns,
+	    turn = is_wide(p, n) ? PM_SCATTER_TURN / 2 : PM_SCATTER_TURN;
+	int64_t list = at_once(l, &g->is), pieces, most;
 	KGen k;
 
-	while (piece > LEAST && piece / 2 >= at_once(l, g))
+	while (piece > LEAST && piece > least && piece / 2 >= list)
 		piece /= 2;
+	pieces = up(list, piece);
+	most = turn / (piece * columns);
 	begin_join(&k, p, n);
+	pm__kg_define(&k, "C", "%d", columns);
 	pm__kg_define(&k, "CH", "%d", piece);
+	pm__kg_define(&k, "PIECES", "%d", (int)(pieces < most ? pieces : most));
+	if (g->is.picked)
+		pm__kg_define(&k, "PICKED", "1");
 	return launch_tiles(&k, n, l, g, scatter_tile_cu, err);
 }
 
 /* The last update takes the place of what is there. */
 static PmStatus last_tiles(PmPlan *p, PmNode n, const Lines *l, const Tiles *g, PmErr *err)
 {
-	enum { EACH = 8 };
+	enum { EACH = PM_SCATTER_TURN / 2 / PM__BLOCK };
+	int64_t all = up(at_once(l, &g->is) * g->is.looked, PM__BLOCK);
 	KGen k;
 
 	pm__kg_init(&k, p, n, pm__type(p, pm_node_out(p->g, n, 0))->dtype);
-	pm__kg_define(&k, "C", "%d", g->columns);
-	pm__kg_define(&k, "LINES", "%d", g->looked);
-	pm__kg_define(&k, "EACH", "%d", (int)pow2_to(up(at_once(l, g) * g->looked, PM__BLOCK), EACH));
+	pm__kg_define(&k, "C", "%d", g->is.columns);
+	pm__kg_define(&k, "LINES", "%d", g->is.looked);
+	pm__kg_define(&k, "EACH", "%d", (int)pow2_to(all, EACH));
 	return launch_tiles(&k, n, l, g, scatter_last_cu, err);
 }
 
 static PmStatus scatter_tiles(PmPlan *p, PmNode n, const Lines *l, Tiles *g, PmErr *err)
 {
-	PmStatus st = g->is_sorted ? sort(p, n, l, g, err) : PM_OK;
+	PmStatus st = g->is.sorted ? sort(p, n, l, g, err) : PM_OK;
 
 	if (st)
 		return st;

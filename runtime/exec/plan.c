@@ -272,11 +272,14 @@ size_t pm_plan_own_sources(const PmPlan *p, PmSource *out)
 
 static double step_seconds(const Step *s, const PmProfile *prof)
 {
+	double waits = prof->launch_seconds + s->wait_seconds, moves;
+
 	if (s->lib)
 		return pm_library_seconds(s->lib, s->bytes, s->flops, prof);
 	if (s->depthwise)
 		return pm_depthwise_seconds(s->bytes, s->flops, prof);
-	return pm_profile_launch_seconds(prof, s->bytes, s->flops, s->flop_class);
+	moves = pm_profile_launch_seconds(prof, s->bytes, s->flops, s->flop_class);
+	return waits > moves ? waits : moves;
 }
 
 void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out)

@@ -38,11 +38,12 @@ typedef struct Step {
 	PmDevArg *args; /* arena; BUF arguments carry buffer index + 1 in buf.id */
 	int n_args;
 	int64_t bytes, flops;
-	int flop_class; /* index into PmProfile.flops_per_second */
-	int fused;      /* of a Kernel node */
-	int depthwise;  /* our convolution of each channel by itself (eager_depth.c) */
-	uint32_t node;  /* id of the node that it is launched for; 0 = of a result of the graph */
-	PmLibCall *lib; /* arena; the same as a library's call, NULL when it cannot be one */
+	int flop_class;      /* index into PmProfile.flops_per_second */
+	int fused;           /* of a Kernel node */
+	int depthwise;       /* our convolution of each channel by itself (eager_depth.c) */
+	double wait_seconds; /* modelled: that it takes at least, beside its overhead */
+	uint32_t node;       /* id of the node that it is launched for; 0 = of a result of the graph */
+	PmLibCall *lib;      /* arena; the same as a library's call, NULL when it cannot be one */
 } Step;
 
 struct PmPlan {

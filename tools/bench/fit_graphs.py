@@ -35,7 +35,7 @@ FREE = {
                                       "image_half_us", "image_half_term_us", "image_half_flops_per_us", "conv_f32_us",
                                       "conv_f32_ramp_us", "conv_f32_term_us", "conv_f32_flops_per_us", "conv_half_us",
                                       "conv_half_ramp_us", "conv_half_term_us", "conv_half_flops_per_us")] + [
-        "scatter_us", "scatter_replace_us", "scatter_looks_per_us", "scatter_replace_looks_per_us"],
+        "scatter_wait_us", "scatter_step_us", "scatter_join_us", "scatter_sort_us"],
     "tiles": ["tile_wait_us", "tile_join_us", "tile_result_us", "tile_result_cycles", "tile_store_cycles", "mma_per_us",
               "fma_per_us", "load_cycles", "sm_cycles_per_us", "sm_load_bytes_per_cycle", "front_join_us", "front_piece_us",
               "front_half_piece_cycles", "front_half_read_cycles", "front_f32_piece_cycles", "front_f32_read_cycles",
@@ -88,11 +88,11 @@ def rows():
 
 def scatters():
     for t in TYPES:
-        # The largest are sorted, those of 512 updates where they are added.
+        # The largest are sorted.
         for n, k in ((4096, 16), (4096, 64), (4096, 128), (4096, 512), (4096, 1024), (65536, 4096)):
             ins = {"x": (t, f"{n},64"), "i": ("int64", f"{k},64"), "u": (t, f"{k},64")}
-            for how, name in (("add", "scatter"), ("none", "scatter_replace")):
-                yield graph(f"scatter {how} {t} {n} {k}", [f"{name}_us", f"{name}_looks_per_us"], ins, (t, f"{n},64"),
+            for how, names in (("add", ["scatter_wait_us", "scatter_step_us", "scatter_join_us"]), ("none", ["scatter_wait_us"])):
+                yield graph(f"scatter {how} {t} {n} {k}", [*names, "scatter_sort_us"], ins, (t, f"{n},64"),
                             f'y = ScatterElements <axis = 0, reduction = "{how}"> (x, i, u)')
 
 

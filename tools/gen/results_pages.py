@@ -242,6 +242,22 @@ def behind():
     return table(["graph (task, type)", "PyTorch eager", "TorchInductor", *["best of PyTorch"] * more, "Passmith eager", "`fuse`", "`fuse` / TorchInductor", "launches", "why"], rows)
 
 
+def scatters():
+    """Scatters alone, before 0.4.9 and since."""
+    rows = [[f"{op}{' along the last axis' if axis else ''}, {'replaces' if how == 'none' else how}", t, *(f"{n:,}" for n in sizes), f"{before:.1f}", f"{us:.1f}", f"{before / us:.2f}"]
+            for op, how, axis, t, *sizes, us, before in read("h200_scatter.json")["alone"]]
+    return table(["scatter", "type", "places", "updates of a line", "lines", "before, us", "us", "ratio"], rows)
+
+
+def scatters_summary():
+    """By what is done with an update."""
+    graphs, rows = read("h200_scatter.json")["alone"], []
+    for name, of in (("added", [g for g in graphs if g[1] == "add"]), ("replace", [g for g in graphs if g[1] == "none"])):
+        ratios = [g[-1] / g[-2] for g in of]
+        rows.append([name, len(of), f"{gmean(ratios):.2f}", f"{min(ratios):.2f}", f"{max(ratios):.2f}"])
+    return table(["updates are", "graphs", "times as fast as before, mean", "least", "most"], rows)
+
+
 def clock_records(what, runs=("run 1", "run 2", "run 3")):
     """The records of that name, in the order in which they were measured."""
     j = read("h200_clock.json")

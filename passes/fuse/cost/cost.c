@@ -110,7 +110,7 @@ double f_library_time(const Ctx *c, const Node *n)
 	for (k = 0; k < n->n_out; k++)
 		bytes += bytes_of(&c->g->op[n->out[k]]);
 	if (c->g->op[n->out[0]].kind == OP_SCATTER)
-		return moving(bytes) + f_scatter_time(c, &c->g->op[n->out[0]]);
+		return f_scatter_time(c, &c->g->op[n->out[0]], moving(bytes));
 	if (c->g->op[n->out[0]].kind >= OP_GATHER && c->g->op[n->out[0]].kind <= OP_GATHER_ND)
 		bytes = 2 * bytes_of(&c->g->op[n->out[0]]);
 	return moving(bytes) + long_rows(c, n);

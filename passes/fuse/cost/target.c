@@ -24,7 +24,7 @@ static const char *read(const PmTarget *t)
 			if (lacks)
 				return lacks;
 		}
-	return NULL;
+	return pm_scatter_costs(t, &target.scatter);
 }
 
 const char *f_target_read(void)

@@ -8,6 +8,7 @@
 #define PASSES_FUSE_TARGET_H
 
 #include "../index/limits.h"
+#include "passmith/scatter.h"
 
 #define F_COSTS(XX)                                                                                          \
 	XX(again_share)                                                                                      \
@@ -34,10 +35,6 @@
 	XX(part_join_us)                                                                                     \
 	XX(row_join_us)                                                                                      \
 	XX(row_turn_us)                                                                                      \
-	XX(scatter_looks_per_us)                                                                             \
-	XX(scatter_replace_looks_per_us)                                                                     \
-	XX(scatter_replace_us)                                                                               \
-	XX(scatter_us)                                                                                       \
 	XX(sector_missed_share)                                                                              \
 	XX(serial_long_turn_us)                                                                              \
 	XX(serial_turn_us)                                                                                   \
@@ -64,6 +61,7 @@ typedef struct Target {
 	int64_t full; /* threads that keep it busy: half of those that there is room for */
 	double l2_bytes_per_us;
 	PmCallCosts call[PM_N_CALL_KINDS][2]; /* of float, and of half types */
+	PmScatterCosts scatter;
 #define XX(name) double name;
 	F_COSTS(XX)
 #undef XX

@@ -119,8 +119,8 @@ double f_section_time(const Section *s);
 double f_copies(const Ctx *c);
 /* A node by itself: microseconds, and launches with the copies of what the graph hands out. */
 double f_library_time(const Ctx *c, const Node *n);
-/* Of that, what a scatter takes beside a launch and its bytes (scatter.c). */
-double f_scatter_time(const Ctx *c, const Op *o);
+/* The same of a scatter whose bytes, and a launch, take so many microseconds (scatter.c). */
+double f_scatter_time(const Ctx *c, const Op *o, double moving);
 int f_has_product(const Ctx *c);
 int f_library_launches(const Ctx *c, const Node *n);
 /* Results of the set that are used outside become the kernel's. */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_eager_scatter.c - scatters on the emulated device give, to the bit, what joining the updates one after
- * the other in the type of sums gives, whether tiles look through the updates or these are sorted first. */
+ * the other in the type of sums gives. Each is made by tiles that look through the updates, and by tiles of
+ * sorted ones: on a target where all but sorting is dear, and on one where sorting is. */
 #include "base/core/arena.h"
+#include "passmith/scatter.h"
 #include "runtime/worker/run.h"
+#include "targets/targets.h"
 #include "tests/lib/device/bound_check.h"
 #include "tests/lib/graphs/eval.h"
 #include "tests/lib/graphs/graph_text.h"
@@ -30,8 +33,10 @@ typedef struct Case {
 	const char *how;
 	int64_t places, updates, lines;
 	Pattern pattern;
-	int launches; /* 2: sorted */
+	int launches; /* where sorting is cheap; 2: sorted */
 } Case;
+
+typedef enum Way { LOOKED, SORTED, N_WAYS } Way;
 
 static int64_t place_of(const Case *c, int64_t i, int64_t line)
 {
@@ -190,7 +195,13 @@ static const char *name_of(void *arg, size_t k)
 	return arg;
 }
 
-static void check(const Case *c, PmWorker *w)
+/* Tuples are sorted, or the result is a copy which is then changed. */
+static int launches_of(const Case *c, Way way)
+{
+	return way == LOOKED && c->form != TUPLES ? 1 : c->launches;
+}
+
+static void check(const Case *c, Way way, PmWorker *w)
 {
 	PmRunOpts opts = { .device = "emu", .deadline = 100, .poison = 0x7fc1d00d, .worker = w };
 	PmTensor in[3], want;
@@ -210,8 +221,8 @@ static void check(const Case *c, PmWorker *w)
 		join_line(c, in, line, f, i, &want);
 	if (pm_run_graph(g, in, 3, &opts, &r, &err))
 		fail_msg("%s: %s", text, err.text);
-	if (r.stats.n_launches != c->launches)
-		fail_msg("%s: %d launches", text, r.stats.n_launches);
+	if (r.stats.n_launches != launches_of(c, way))
+		fail_msg("%s: %d launches, way %d", text, r.stats.n_launches, way);
 	bound_check(g, in, r.out, 1, name_of, text);
 	eval_same(r.out[0], want, 0, text);
 	memset(&r.out[0], 0, sizeof r.out[0]);
@@ -225,37 +236,54 @@ static void check(const Case *c, PmWorker *w)
 
 static void check_all(const Case *c, size_t n)
 {
-	PmWorker *w;
+	static const char *const dear[N_WAYS] = { "{\"scatter_sort_us\": 1e9}",
+						  "{\"scatter_step_us\": 1e3, \"scatter_wait_us\": 1e-6, "
+						  "\"scatter_sort_us\": 1e-6, \"launch_us\": 1e-6}" };
 
 	pm_test_need_device("emu");
-	w = pm_worker_new("emu");
-	for (size_t k = 0; k < n; k++)
-		check(&c[k], w);
-	pm_worker_free(w);
+	for (int way = 0; way < N_WAYS; way++) {
+		cJSON *changes = cJSON_Parse(dear[way]);
+		PmTarget *t;
+		PmWorker *w;
+		PmErr err;
+
+		pm_err_init(&err);
+		assert_int_equal(pm_target_changed(pm_target_at(0), changes, &t, &err), PM_OK);
+		pm_target_set(t);
+		w = pm_worker_new("emu");
+		for (size_t k = 0; k < n; k++)
+			/* A result that is changed update by update is rounded to half types as often. */
+			if (way == SORTED || c[k].form != TUPLES || c[k].dtype != PM_F16)
+				check(&c[k], (Way)way, w);
+		pm_worker_free(w);
+		pm_target_set(pm_target_at(0));
+		free(t);
+		cJSON_Delete(changes);
+	}
 }
 #define CHECK_ALL(cases) check_all(cases, sizeof(cases) / sizeof *(cases))
 
 static void few_and_prime_numbers(void **state)
 {
 	static const Case cases[] = {
-		{ ROWS, PM_F32, "add", 1, 1, 1, ONE, 1 },
-		{ ROWS, PM_F32, "add", 1, 2, 1, ONE, 1 },
+		{ ROWS, PM_F32, "add", 1, 1, 1, ONE, 2 },
+		{ ROWS, PM_F32, "add", 1, 2, 1, ONE, 2 },
 		{ ROWS, PM_F32, "none", 1, 1, 7, ONE, 1 },
 		{ ROWS, PM_F32, "add", 13, 0, 3, ONE, 1 },
 		{ ROWS, PM_F32, "none", 13, 0, 3, ONE, 1 },
 		{ ND, PM_F32, "add", 13, 0, 3, ONE, 1 },
-		{ LINES, PM_F32, "add", 97, 101, 31, ANY, 1 },
+		{ LINES, PM_F32, "add", 97, 101, 31, ANY, 2 },
 		{ ROWS, PM_F32, "none", 97, 89, 37, EACH, 1 },
-		/* sorted */
-		{ ROWS, PM_F32, "add", 1, 997, 1, ONE, 1 },
-		{ ROWS, PM_F32, "add", 2, 997, 1, ANY, 1 },
+		{ ROWS, PM_F32, "add", 1, 997, 1, ONE, 2 },
+		{ ROWS, PM_F32, "add", 2, 997, 1, ANY, 2 },
 		{ ROWS, PM_F32, "add", 1021, 499, 1, ANY, 2 },
 		{ ROWS, PM_F32, "add", 1021, 499, 33, ANY, 2 },
 		{ LINES, PM_F32, "add", 1021, 499, 37, DOWN, 2 },
 		{ ND, PM_F32, "add", 1021, 1031, 3, DOWN, 2 },
-		{ ROWS, PM_F32, "none", 2053, 1999, 37, EACH, 2 },
-		{ LINES, PM_F32, "none", 8209, 3001, 31, ANY, 2 },
+		{ ROWS, PM_F32, "none", 100003, 499, 31, EACH, 2 },
+		{ LINES, PM_F32, "none", 100003, 499, 31, ANY, 2 },
 		{ ND, PM_U8, "none", 250007, 10007, 5, ANY, 2 },
+		{ ROWS, PM_F32, "none", 4099, 3001, 33, ANY, 1 },
 	};
 
 	(void)state;
@@ -269,10 +297,14 @@ static void updates_that_meet(void **state)
 		{ ROWS, PM_F32, "add", 1021, 2003, 5, DOWN, 2 },
 		{ LINES, PM_F32, "add", 523, 499, 5, EACH, 2 },
 		{ ND, PM_F32, "add", 523, 1511, 40, ANY, 2 },
-		{ ROWS, PM_F32, "none", 4099, 1999, 33, ONE, 2 },
-		{ ROWS, PM_F32, "none", 1021, 2003, 33, DOWN, 2 },
-		{ ROWS, PM_F32, "add", 61, 67, 5, ONE, 1 },
-		{ ROWS, PM_F32, "add", 61, 67, 5, DOWN, 1 },
+		{ ROWS, PM_F32, "none", 4099, 1999, 33, ONE, 1 },
+		{ ROWS, PM_F32, "none", 1021, 2003, 33, DOWN, 1 },
+		{ LINES, PM_F16, "none", 100003, 499, 31, ONE, 2 },
+		{ ROWS, PM_F32, "add", 61, 67, 5, ONE, 2 },
+		{ ROWS, PM_F32, "add", 61, 67, 5, DOWN, 2 },
+		/* turns of a tile that joins: of more updates than are under way together */
+		{ ROWS, PM_F32, "add", 31, 4999, 3, ANY, 2 },
+		{ LINES, PM_F64, "add", 31, 2503, 3, DOWN, 2 },
 	};
 
 	(void)state;
@@ -289,19 +321,16 @@ static void all_types_and_joins(void **state)
 	(void)state;
 	for (size_t t = 0; t < sizeof types / sizeof *types; t++)
 		for (size_t h = 0; h < sizeof how / sizeof *how; h++) {
-			Form form = (Form)((t + h) % 3), sorted = (Form)((t + h) % 2);
+			Form form = (Form)((t + h) % 3);
+			int replaces = !strcmp(how[h], "none");
 
-			c[n++] = (Case){ form, types[t], how[h], 61, 67, 5, ANY, 1 };
-			if (strcmp(how[h], "none"))
-				c[n++] = (Case){ form, types[t], how[h], 523, 499, 5, ANY, 2 };
-			else
-				c[n++] = (Case){ sorted, types[t], how[h], 4099, 3001, 33, ANY, 2 };
+			c[n++] = (Case){ form, types[t], how[h], 61, 67, 5, ANY, replaces ? 1 : 2 };
+			c[n++] = (Case){ form, types[t], how[h], 523, 499, 5, ANY, replaces ? 1 : 2 };
 		}
 	check_all(c, n);
 }
 
-/* By tuples, which only a sort brings to tiles; more places than ranges of one tile each; a result that is
- * too large to be looked through. */
+/* By tuples, which only a sort brings to tiles; more places than ranges of one tile each. */
 static void places_of_other_kinds(void **state)
 {
 	static const Case cases[] = {
@@ -311,20 +340,72 @@ static void places_of_other_kinds(void **state)
 		{ TUPLES, PM_F32, "none", 3 * 337, 337, 3, EACH, 2 /* the same */ },
 		{ ROWS, PM_F32, "add", 70001, 1009, 1, ANY, 2 },
 		{ ROWS, PM_F16, "none", 70001, 1009, 32, ANY, 2 },
-		{ ROWS, PM_F32, "add", 65537, 101, 65, ANY, 2 },
 	};
 
 	(void)state;
 	CHECK_ALL(cases);
 }
 
+/* A result that is too large to be looked through. */
+static void too_large_to_look(void **state)
+{
+	static const Case large = { ROWS, PM_F32, "add", 65537, 101, 65, ANY, 2 };
+	PmWorker *w;
+
+	(void)state;
+	pm_test_need_device("emu");
+	w = pm_worker_new("emu");
+	check(&large, SORTED, w);
+	pm_worker_free(w);
+}
+
+static PmScatter one_of_many(int64_t places, int64_t updates, int64_t lines, int joins)
+{
+	return (PmScatter){ .places = places,
+			    .updates = updates,
+			    .lines = lines,
+			    .index_lines = lines,
+			    .tuple = 1,
+			    .joins = joins,
+			    .place_bytes = 4,
+			    .index_bytes = 8 };
+}
+
+/* Tiles hold all places and lines, threads have whole places, and more of anything never takes less. */
+static void shapes_and_costs(void **state)
+{
+	static const int64_t sizes[] = { 1, 3, 17, 250, 1000, 4096, 30011 };
+	enum { N = sizeof sizes / sizeof *sizes };
+	PmScatterCosts c;
+
+	(void)state;
+	assert_null(pm_scatter_costs(pm_target_at(0), &c));
+	for (int k = 0; k < 2 * N * N * N; k++) {
+		int joins = k % 2, a = k / 2 % N, b = k / 2 / N % N, d = k / 2 / N / N;
+		PmScatter s = one_of_many(sizes[a], sizes[b], sizes[d], joins);
+		PmScatterTiles g = pm_scatter_tiles(&c, &s), look = pm_scatter_look(&c, &s),
+			       sort = pm_scatter_sort(&c, &s);
+
+		assert_true(g.us <= look.us && g.us <= sort.us && g.us > 0);
+		assert_true(g.rows * g.columns % PM_SCATTER_THREADS == 0);
+		assert_true(g.rows * g.columns <= PM_SCATTER_PLACES * PM_SCATTER_THREADS);
+		assert_true(g.along * g.rows >= s.places && g.across * g.columns >= s.lines);
+		assert_true((int64_t)sort.ranges << sort.shift >= s.places && 1 << sort.shift >= sort.rows);
+		if (b + 1 < N) {
+			PmScatter more = one_of_many(sizes[a], sizes[b + 1], sizes[d], joins);
+
+			assert_true(pm_scatter_look(&c, &more).us >= look.us);
+			assert_true(pm_scatter_sort(&c, &more).us >= sort.us);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(few_and_prime_numbers),
-		cmocka_unit_test(updates_that_meet),
-		cmocka_unit_test(all_types_and_joins),
-		cmocka_unit_test(places_of_other_kinds),
+		cmocka_unit_test(few_and_prime_numbers), cmocka_unit_test(updates_that_meet),
+		cmocka_unit_test(all_types_and_joins),   cmocka_unit_test(places_of_other_kinds),
+		cmocka_unit_test(too_large_to_look),     cmocka_unit_test(shapes_and_costs),
 	};
 
 	return cmocka_run_group_tests_name("eager_scatter", tests, NULL, NULL);

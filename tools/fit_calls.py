@@ -3,11 +3,14 @@
 """fit_calls.py - how well the constants of library calls (call_* of a target) foretell plain runs, and what these runs say of them.
 
     tools/fit_calls.py docs/results/h200_products.json docs/results/h200_long_sums.json
+    tools/fit_calls.py docs/results/h200_products.json docs/results/modelled_times.json
 
-A file has graphs with times of their plain run (eager_us, without start_us): each is one product or one convolution of 1 by 1, `p`, and an
-operator or two behind. What the others take is the modelled time of the run less that of the call, so that only the call is judged here.
+A file has graphs with times of their plain run (eager_us; without start_us, but for a file of modelled times). Those count that have one product or
+one convolution of 1 by 1. What the others take is the modelled time of the run less that of the call, so that only the call is judged here.
 The formula of a call stands in include/passmith/target.h and docs/reference/modelled-times.md; tests/unit/runtime/test_library_time.c holds
 the engine to it, and `kinds` here repeats it for constants that no target has.
+
+Graphs of a file of modelled times that its tool leaves out of fits are left out here, too.
 
 For each kind: graphs, the mean ratio of modelled and measured times, the share within 1.3, and the same with the constants that fit best (least
 squares of logarithms, none with more weight than a ratio of 1.5). Nothing is written: a person decides what becomes a constant.
@@ -27,7 +30,8 @@ import fit_cost  # noqa: E402  the constants of a target
 import modelled  # noqa: E402  plain runs
 
 FEWEST = 8  # graphs of a kind that is fitted
-PARTS = ("us", "ramp_us", "term_us", "flops_per_us")
+CALLS = ("MatMul", "Gemm", "Einsum", "Conv", "ConvTranspose")
+PARTS = ("us", "ramp_us", "rise_us", "term_us", "flops_per_us")
 
 
 def product(sizes, start=1):
@@ -37,13 +41,17 @@ def product(sizes, start=1):
 
 
 class Call:
-    """The call `p` of a graph: its kind, terms, operations and bytes; kind None where it is another operator."""
+    """The one call of a graph: its kind, terms, operations and bytes; kind None where there are others, or it is none of the kinds. hides: a
+    launch behind it begins while it runs."""
 
     def __init__(self, text):
         self.kind = None
+        body = text[text.rindex("{"):]
+        nodes = re.findall(r"\b\w+(?:, \w+)* = (\w+) ?[<(]", body)
+        self.hides = len(nodes) > 1 and nodes[0] in CALLS
         values = {n: (t, [int(d) for d in dims.split(",")]) for t, dims, n in re.findall(r"(\w+)\[([\d,]+)\] (\w+)", text)}
-        found = re.search(r"\bp = (MatMul|Gemm|Conv) ?(?:<([^>]*)>)? ?\((\w+), (\w+)", text)
-        if not found or found[3] not in values or found[4] not in values:
+        found = re.search(r"= (MatMul|Gemm|Conv) ?(?:<([^>]*)>)? ?\((\w+), (\w+)", body)
+        if sum(n in CALLS for n in nodes) != 1 or not found or found[3] not in values or found[4] not in values:
             return
         how, (dtype, x), (_, w) = found[2] or "", values[found[3]], values[found[4]]
         half, size = dtype != "float", 4 if dtype == "float" else 2
@@ -60,7 +68,7 @@ class Call:
         self.operations = 2.0 * batch * m * n * self.terms
         self.bytes = size * (product(x) + product(w) + batch * m * n)
         odd = half and (n % 8 or self.terms % 8)
-        self.kind = "row" if 1 in (m, n) else "odd" if odd else "half" if half else "f32"
+        self.kind = "row" if 1 in (m, n) or self.terms <= 2 else "odd" if odd else "half" if half else "f32"
 
     def convolution(self, how, x, w, half, size):
         steps = [int(s) for s in (re.search(r"strides = \[([\d, ]+)\]", how) or ["", "1"])[1].split(",")]
@@ -81,13 +89,20 @@ def kinds(call, c):
     """Microseconds of a call by constants c, named as those of a target."""
     k = {part: c.get(f"call_{call.kind}_{part}", 0) for part in PARTS}
     bend = call.terms / c[far(call.kind)] if far(call.kind) else 0
-    return (k["us"] + k["ramp_us"] * call.operations / (call.operations + c["call_ramp_flops"]) + k["term_us"] * call.terms / (1 + bend) +
+    return (k["us"] + k["ramp_us"] * call.operations / (call.operations + c["call_ramp_flops"]) +
+            k["rise_us"] * call.terms / (call.terms + c["call_short_terms"]) + k["term_us"] * call.terms / (1 + bend) +
             (call.operations / k["flops_per_us"] if k["flops_per_us"] else 0) + call.bytes / c["copy_bytes_per_us"])
+
+
+def begun(call, c):
+    """A call and what begins the launches behind it, as far as the call does not hide that."""
+    us = kinds(call, c)
+    return us + (max(0, c["several_us"] - max(0, us - c["launch_us"])) if call.hides else 0)
 
 
 def off(rows, c):
     """Logarithms of modelled over measured."""
-    return [math.log((others + kinds(call, c)) / us) for call, others, us in rows]
+    return [math.log((others + begun(call, c)) / us) for call, others, us in rows]
 
 
 def loss(rows, c):
@@ -141,16 +156,20 @@ def main():
             data = json.load(f)
         if not isinstance(data, dict) or "graphs" not in data:
             sys.exit(f"fit_calls: {path} has no graphs; give a file like docs/results/h200_long_sums.json")
-        graphs += [(Call(g["text"]), g) for g in data["graphs"] if g.get("eager_us")]
+        is_whole = data.get("kind") == "modelled times"
+        graphs += [(Call(g["text"]), dict(g, eager_us=g["eager_us"] - is_whole * known["start_us"], left_out=is_whole and modelled.is_left_out(g)))
+                   for g in data["graphs"] if g.get("eager_us")]
     graphs = [(c, g) for c, g in graphs if c.kind]
     if not graphs:
-        sys.exit("fit_calls: no graph of these files has a product or a convolution of 1 by 1 as its value 'p', and a time of its plain run (eager_us)")
+        sys.exit("fit_calls: no graph of these files has one product or one convolution of 1 by 1, and a time of its plain run (eager_us)")
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         runs = list(pool.map(lambda at: plain_us(o, folder, at, graphs[at][1]["text"]), range(len(graphs))))
     for (call, g), us in zip(graphs, runs):
-        by_kind.setdefault(call.kind, []).append((call, us - kinds(call, known) - known["start_us"], g["eager_us"]))
-    for kind, rows in sorted(by_kind.items()):
+        by_kind.setdefault(call.kind, ([], []))[g["left_out"]].append((call, us - begun(call, known) - known["start_us"], g["eager_us"]))
+    for kind, (rows, left_out) in sorted(by_kind.items()):
         print(f"{kind:10} {len(rows):4} graphs, {told(rows, known)}")
+        if left_out:
+            print(f"{'':10} {len(left_out):4} left out, {told(left_out, known)}")
         if len(rows) < FEWEST:
             continue
         best, names = fitted(rows, known, kind)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* library_time.c - the modelled time of calls that libraries take on a GPU. */
+/* library_time.c - the modelled time of launches of the plain run. */
 #include "runtime/exec/library_time.h"
 
 #include "ir/core/type.h"
@@ -44,6 +44,36 @@ double pm_library_seconds(const PmLibCall *c, int64_t bytes, int64_t flops, cons
 	if (pm_call_costs(prof->target, kind_of(c, half, &terms), half, &costs))
 		return NAN;
 	return pm_call_us(&costs, (double)terms, (double)flops, (double)bytes) * 1e-6;
+}
+
+static double most(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* What sums take beside their bytes, in microseconds. */
+static double sums_us(PmOp op, const PmTarget *t)
+{
+	uint32_t flags = pm_op_desc(op)->flags;
+	int softmax = op == PM_OP_Softmax || op == PM_OP_LogSoftmax;
+
+	if (flags & PM_OPF_NORM && !softmax && op != PM_OP_BatchNormalization)
+		return pm_target_cost(t, "plain_norm_us");
+	return softmax || flags & PM_OPF_RED ? pm_target_cost(t, "plain_sum_us") : 0;
+}
+
+double pm_plain_seconds(PmOp op, int64_t blocks, int64_t bytes, int64_t flops, int flop_class,
+			const PmProfile *prof)
+{
+	double busy = (double)(blocks < prof->n_sm ? blocks : prof->n_sm), least = 0;
+
+	if (pm_op_desc(op)->flags & PM_OPF_NORM && blocks < prof->n_sm && blocks)
+		least = (double)bytes / busy / pm_target_cost(prof->target, "sm_bytes_per_us");
+	if (pm_op_desc(op)->flags & PM_OPF_POOL && blocks)
+		least = most(least, (double)flops / busy / pm_target_cost(prof->target, "pool_loads_per_us"));
+	return most(pm_profile_launch_seconds(prof, bytes, flops, flop_class),
+		    prof->launch_seconds + least * 1e-6) +
+	       sums_us(op, prof->target) * 1e-6;
 }
 
 double pm_depthwise_seconds(int64_t bytes, int64_t flops, const PmProfile *prof)

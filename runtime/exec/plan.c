@@ -270,25 +270,33 @@ size_t pm_plan_own_sources(const PmPlan *p, PmSource *out)
 
 /* ---- statistics and printing ---- */
 
-static double step_seconds(const Step *s, const PmProfile *prof)
+static double step_seconds(const PmPlan *p, const Step *s, const PmProfile *prof)
 {
-	double waits = prof->launch_seconds + s->wait_seconds, moves;
+	int64_t blocks = (int64_t)s->grid[0] * s->grid[1] * s->grid[2];
+	double waits = prof->launch_seconds + s->wait_seconds, takes;
 
 	if (s->lib)
 		return pm_library_seconds(s->lib, s->bytes, s->flops, prof);
 	if (s->depthwise)
 		return pm_depthwise_seconds(s->bytes, s->flops, prof);
-	moves = pm_profile_launch_seconds(prof, s->bytes, s->flops, s->flop_class);
-	return waits > moves ? waits : moves;
+	if (s->fused || !s->node)
+		takes = pm_profile_launch_seconds(prof, s->bytes, s->flops, s->flop_class);
+	else
+		takes = pm_plain_seconds(pm_node_op(p->g, (PmNode){ s->node }), blocks, s->bytes, s->flops,
+					 s->flop_class, prof);
+	return waits > takes ? waits : takes;
 }
 
 void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out)
 {
+	double first = 0;
+
 	if (!prof)
 		prof = pm_profile(NULL);
 	memset(out, 0, sizeof *out);
 	for (size_t i = 0; i < p->steps.n; i++) {
 		const Step *s = &p->steps.v[i];
+		double seconds;
 
 		if (s->source < 0) {
 			out->n_views++;
@@ -297,11 +305,13 @@ void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out)
 		out->n_launches++;
 		out->bytes += s->bytes;
 		out->flops += s->flops;
-		out->modelled_seconds += step_seconds(s, prof);
+		seconds = step_seconds(p, s, prof);
+		first = out->n_launches == 1 ? seconds : first;
+		out->modelled_seconds += seconds;
 		out->arithmetic_seconds += (double)s->flops / prof->flops_per_second[s->flop_class];
-		out->fused_seconds += s->fused ? step_seconds(s, prof) : 0;
+		out->fused_seconds += s->fused ? seconds : 0;
 	}
-	out->start_seconds = pm_profile_start_seconds(prof, out->n_launches);
+	out->start_seconds = pm_profile_start_seconds(prof, out->n_launches, first);
 	out->modelled_seconds += out->start_seconds;
 	for (size_t i = 0; i < p->buffers.n; i++)
 		if (p->buffers.v[i].use != PM_BUF_INPUT)
@@ -310,6 +320,7 @@ void pm_plan_stats(const PmPlan *p, const PmProfile *prof, PmPlanStats *out)
 
 void pm_plan_node_costs(const PmPlan *p, const PmProfile *prof, PmNodeCost *by_node)
 {
+	double first = 0;
 	int launches = 0;
 
 	if (!prof)
@@ -317,13 +328,15 @@ void pm_plan_node_costs(const PmPlan *p, const PmProfile *prof, PmNodeCost *by_n
 	memset(by_node, 0, pm_graph_node_limit(p->g) * sizeof *by_node);
 	for (size_t i = 0; i < p->steps.n; i++) {
 		const Step *s = &p->steps.v[i];
+		double seconds;
 
-		if (s->source >= 0)
-			pm_node_cost_add(&by_node[s->node],
-					 &(PmNodeCost){ 1, s->bytes, step_seconds(s, prof) });
-		launches += s->source >= 0;
+		if (s->source < 0)
+			continue;
+		seconds = step_seconds(p, s, prof);
+		first = launches++ ? first : seconds;
+		pm_node_cost_add(&by_node[s->node], &(PmNodeCost){ 1, s->bytes, seconds });
 	}
-	by_node[0].seconds += pm_profile_start_seconds(prof, launches);
+	by_node[0].seconds += pm_profile_start_seconds(prof, launches, first);
 }
 
 void pm_node_cost_add(PmNodeCost *sum, const PmNodeCost *c)

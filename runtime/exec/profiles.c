@@ -59,9 +59,12 @@ const PmProfile *pm_profile_of_cc(int cc)
 	return t ? pm_profile_of(t) : NULL;
 }
 
-double pm_profile_start_seconds(const PmProfile *p, int64_t launches)
+double pm_profile_start_seconds(const PmProfile *p, int64_t launches, double first_seconds)
 {
-	return launches ? p->start_seconds + (launches > 1 ? p->several_seconds : 0) : 0;
+	double hidden = first_seconds - p->launch_seconds,
+	       more = p->several_seconds - (hidden > 0 ? hidden : 0);
+
+	return launches ? p->start_seconds + (launches > 1 && more > 0 ? more : 0) : 0;
 }
 
 double pm_profile_launch_seconds(const PmProfile *p, int64_t bytes, int64_t flops, int flop_class)

@@ -23,8 +23,9 @@ typedef struct PmProfile {
 const PmProfile *pm_profile(const char *name);     /* NULL name = the process's target; NULL when unknown */
 const PmProfile *pm_profile_of_cc(int cc);         /* the first of that compute capability; NULL = none */
 const PmProfile *pm_profile_of(const PmTarget *t); /* of that target, which lives as long as the process */
-/* Seconds of a run with so many launches, without them. */
-double pm_profile_start_seconds(const PmProfile *p, int64_t launches);
+/* Seconds of a run with so many launches, of which the first takes first_seconds, without them. What it takes
+ * to begin the others is hidden behind the first one, as far as that is more than an overhead. */
+double pm_profile_start_seconds(const PmProfile *p, int64_t launches, double first_seconds);
 /* Seconds of a launch with so many bytes and operations: overhead + max(bytes / bandwidth, flops / peak). The
  * class of operations is an index of flops_per_second. */
 double pm_profile_launch_seconds(const PmProfile *p, int64_t bytes, int64_t flops, int flop_class);

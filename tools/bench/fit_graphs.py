@@ -29,7 +29,7 @@ FREE = {
     "element-wise": ["launch_us", "copy_bytes_per_us", "work_per_us", "beside_share"],
     "rows": ["row_join_us", "row_turn_us", "overlap_share", "part_join_us", "serial_turn_us", "serial_long_turn_us",
              "look_us"],
-    "library": [f"call_{k}" for k in ("ramp_flops", "row_us", "row_term_us", "f32_us", "f32_ramp_us", "f32_term_us", "f32_flops_per_us",
+    "library": [f"call_{k}" for k in ("ramp_flops", "short_terms", "f32_rise_us", "odd_rise_us", "row_us", "row_term_us", "f32_us", "f32_ramp_us", "f32_term_us", "f32_flops_per_us",
                                       "half_us", "half_term_us", "half_flops_per_us", "odd_us", "odd_term_us", "odd_flops_per_us",
                                       "image_f32_us", "image_f32_ramp_us", "image_f32_term_us", "image_f32_flops_per_us",
                                       "image_half_us", "image_half_term_us", "image_half_flops_per_us", "conv_f32_us",

@@ -118,7 +118,7 @@ decide = {"large_bytes", "longest_f32_flops", "slice_most_bytes", "split_launch_
 decide |= {"again_share", "beyond_share", "sector_missed_share", "unrolled_share"}
 assert named <= known, named - known
 free = {n for v in fit_graphs.FREE.values() for n in v}
-clock = {n for n in known if re.fullmatch("call_.*|(start|several)_us|wait_(barrier|collective|request)_cycles", n)}
+clock = {n for n in known if re.fullmatch("call_.*|plain_.*|(pool_loads|sm_bytes)_per_us|(start|several)_us|wait_(barrier|collective|request)_cycles", n)}
 missing = known - free - decide - clock
 assert not missing, missing
 PY

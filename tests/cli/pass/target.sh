@@ -156,7 +156,7 @@ exits 2 "another target beside a lock is refused"
 ! grep -nE '\b132\b' passes/fuse/*.c passes/fuse/*.h passes/fuse/*/*.c passes/fuse/*/*.h runtime/eager/*.c runtime/eager/*.h
 tap "the multiprocessors of an H200 are no number in fusion or in the eager run"
 # Those of the modelled clock are no part of what fusion decides by. include/passmith has what reads those of calls and scatters.
-clock='^(call_.*|scatter_.*|start_us|wait_(barrier|collective|request)_cycles)$'
+clock='^(call_.*|plain_.*|pool_loads_per_us|scatter_.*|sm_bytes_per_us|start_us|wait_(barrier|collective|request)_cycles)$'
 sed -n 's/^XX(\([a-z0-9_]*\),.*/\1/p' targets/costs.def | grep -vE "$clock" >"$tmp/a"
 sed -n 's/^\tXX(\([a-z0-9_]*\)).*/\1/p' passes/fuse/cost/target.h >"$tmp/b"
 [ -s "$tmp/a" ] && cmp -s "$tmp/a" "$tmp/b"

@@ -662,7 +662,7 @@ static void the_page_of_times_has_the_profiles(void **state)
 	}
 	assert_int_equal(strlen(pm_target_names()), strlen(" h200 h100 a100 rtx4090 l4"));
 	has_number(text.s, "Start is ", "start_us", " us of a run of one launch,");
-	has_number(text.s, " and ", "several_us", " us more of a run of several.");
+	has_number(text.s, " and up to ", "several_us", " us more of a run of several:");
 	has_number(text.s, ": ", "wait_request_cycles", " cycles for each request to global memory,");
 	has_number(text.s, " ", "wait_barrier_cycles", " for each barrier,");
 	has_number(text.s, " ", "wait_collective_cycles", " for each collective;");

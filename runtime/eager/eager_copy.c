@@ -5,9 +5,16 @@
 #include "kernels/transpose.cu.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { TILE = 32 };
+enum { TILE = 32, MOST_ALIKE = 4 };
+
+/* Copies whose places are laid out alike: sources and results. */
+typedef struct Alike {
+	const Loc *from[MOST_ALIKE], *to[MOST_ALIKE];
+	int n;
+} Alike;
 
 /* The dimension along which the source's elements are neighbours, when it is another than the result's and
  * both are long enough for squares; -1 if not. */
@@ -23,8 +30,28 @@ static int other_fast(const PmSpace *s)
 	return -1;
 }
 
-static PmStatus transposed(KGen *k, const char *label, const PmSpace *s, int fast, const Loc *from,
-			   const Loc *to, PmErr *err)
+/* Sources and results of a launch; those behind the first are for blocks of their own. */
+static void put_alike(KGen *k, const PmSpace *s, const Alike *a)
+{
+	PmStr others = PM_STR_INIT;
+	char x[8] = "x", y[8] = "y";
+
+	for (int i = 0; i < a->n; i++) {
+		if (i) {
+			snprintf(x, sizeof x, "x%d", i);
+			snprintf(y, sizeof y, "y%d", i);
+			pm_str_addf(&others, "%sif (blockIdx.y == %d) { x = %s; y = %s; }", i > 1 ? " " : "",
+				    i, x, y);
+		}
+		pm__kg_out(k, y, a->to[i], k->dtype, s->total);
+		pm__kg_in(k, x, a->from[i], k->dtype, s->total);
+	}
+	if (others.len)
+		pm__kg_define(k, "OTHERS", "%s", others.s);
+	pm_str_release(&others);
+}
+
+static PmStatus transposed(KGen *k, const char *label, const PmSpace *s, int fast, const Alike *a, PmErr *err)
 {
 	int64_t dim[2 * PM_MAX_RANK], xs[2 * PM_MAX_RANK], ys[2 * PM_MAX_RANK], batches = 1;
 	const int64_t *rows[2] = { xs, ys };
@@ -45,8 +72,11 @@ static PmStatus transposed(KGen *k, const char *label, const PmSpace *s, int fas
 		batches *= s->dim[d];
 	}
 	/* Elements smaller than a word are moved by words where everything is a multiple of them. */
-	while (s->dim[fast] % w || s->dim[last] % w || s->stride[0][last] % w || from->off % w)
+	while (s->dim[fast] % w || s->dim[last] % w || s->stride[0][last] % w)
 		w /= 2;
+	for (int i = 0; i < a->n; i++)
+		while (a->from[i]->off % w)
+			w /= 2;
 	for (int d = 0; d < n; d++)
 		while (xs[d] % w)
 			w /= 2;
@@ -55,8 +85,7 @@ static PmStatus transposed(KGen *k, const char *label, const PmSpace *s, int fas
 	pm__kg_define(k, "W", "%d", w);
 	pm__kg_define(k, "X", "%s", pm__ctype(k->dtype));
 	pm__kg_define(k, "TILE", "%d", TILE);
-	pm__kg_out(k, "y", to, k->dtype, s->total);
-	pm__kg_in(k, "x", from, k->dtype, s->total);
+	put_alike(k, s, a);
 	pm__kg_space(k, "b", dim, n, rows, 2);
 	pm__kg_divisor(k, "tiles_r", tiles_r);
 	pm__kg_divisor(k, "tiles_c", tiles_c);
@@ -65,7 +94,7 @@ static PmStatus transposed(KGen *k, const char *label, const PmSpace *s, int fas
 	pm__kg_int(k, "xc", s->stride[0][last]);
 	pm__kg_int(k, "yr", step[fast]);
 	return pm__kg_launch_grid(k, label, transpose_cu,
-				  (PmGrid){ s->total ? batches * tiles_r * tiles_c : 0, 1, PM__BLOCK }, 0,
+				  (PmGrid){ s->total ? batches * tiles_r * tiles_c : 0, a->n, PM__BLOCK }, 0,
 				  err);
 }
 
@@ -80,7 +109,7 @@ PmStatus pm__move(PmPlan *p, PmNode n, const char *label, const PmVecOut *out, c
 	pm__kg_init(&k, p, n, in->dtype);
 	fast = other_fast(&s);
 	if (fast >= 0)
-		return transposed(&k, label, &s, fast, in->loc, out->loc, err);
+		return transposed(&k, label, &s, fast, &(Alike){ { in->loc }, { out->loc }, 1 }, err);
 	return pm__vec_launch(&k, label, out, in, 1, "\tq = e0;\n", 0, err);
 }
 
@@ -196,19 +225,56 @@ static PmStatus group_end(Group *u, PmPlan *p, PmErr *err)
 	return st;
 }
 
+static int is_alike(const PmCopy *a, const PmCopy *b)
+{
+	size_t bytes = (size_t)a->type->rank * sizeof *a->type->dim;
+
+	return a->type->dtype == b->type->dtype && a->type->rank == b->type->rank &&
+	       !memcmp(a->type->dim, b->type->dim, bytes) && !memcmp(a->from.stride, b->from.stride, bytes);
+}
+
+/* A copy that does not join others. One that goes through shared memory takes those with it that are laid out
+ * alike, of the n from c on; done says of each whether it was taken. */
+static PmStatus copy_alike(PmPlan *p, PmCopy *c, char *done, size_t n, const PmSpace *s, PmErr *err)
+{
+	Alike a = { { &c->from }, { &c->to }, 1 };
+	int fast = other_fast(s);
+	char label[96];
+	KGen k;
+
+	for (size_t i = 1; i < n && a.n < MOST_ALIKE && fast >= 0; i++)
+		if (!done[i] && is_alike(c, &c[i])) {
+			PmStatus st = place_copy(p, &c[i], err);
+
+			if (st)
+				return st;
+			a.from[a.n] = &c[i].from;
+			a.to[a.n++] = &c[i].to;
+			done[i] = 1;
+		}
+	if (a.n == 1)
+		return copy_one(p, c, err);
+	pm__kg_init(&k, p, c->node, c->type->dtype);
+	snprintf(label, sizeof label, "eager copies %d", a.n);
+	return transposed(&k, label, s, fast, &a, err);
+}
+
 PmStatus pm__copy_all(PmPlan *p, PmCopy *c, size_t n_copies, PmErr *err)
 {
+	char *done = pm_xcalloc(n_copies + 1, 1);
 	PmStatus st = PM_OK;
 	Group u = { 0 };
 	PmSpace s;
 	int v;
 
 	for (size_t i = 0; i < n_copies && !st; i++) {
+		if (done[i])
+			continue;
 		st = place_copy(p, &c[i], err);
 		if (st)
 			break;
 		if (!joins(p, &c[i], &s, &v)) {
-			st = copy_one(p, &c[i], err);
+			st = copy_alike(p, &c[i], done + i, n_copies - i, &s, err);
 			continue;
 		}
 		if (u.n && (int)u.k.args.n + arguments_of(&s) > PM_MAX_KERNEL_ARGS)
@@ -216,6 +282,7 @@ PmStatus pm__copy_all(PmPlan *p, PmCopy *c, size_t n_copies, PmErr *err)
 		if (!st)
 			group_add(&u, p, &c[i], &s, v);
 	}
+	free(done);
 	if (!st)
 		return group_end(&u, p, err);
 	if (u.n)

@@ -3,7 +3,8 @@
  * A block moves one square of TILE x TILE blocks of W x W elements of the two dimensions through shared memory, so
  * that both sides are read and written in rows of W elements at a time. `rows` and `cols`: extents of the source's
  * and the result's fast dimension over W; xc and yr: strides of the other side; the space b holds all other dimensions
- * (0 = the source, 1 = the result).
+ * (0 = the source, 1 = the result). OTHERS: sources and results x1, y1 and so on that are laid out alike, one for each
+ * blockIdx.y.
  */
 
 KERNEL
@@ -15,6 +16,9 @@ KERNEL
 	const I across = Q_tiles_r((I)blockIdx.x), r0 = ((I)blockIdx.x - across * tiles_r) * TILE;
 	const I batch = Q_tiles_c(across), c0 = (across - batch * tiles_c) * TILE;
 
+#ifdef OTHERS
+	OTHERS
+#endif
 	x += OFF_b_0(batch);
 	y += OFF_b_1(batch);
 #pragma unroll

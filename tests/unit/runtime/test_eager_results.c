@@ -54,6 +54,23 @@ static const Case cases[] = {
 	  "{ y = Transpose<perm=[1,0]>(x)\n w = Transpose<perm=[1,0]>(z)\n v = Slice<starts=[1], ends=[3], "
 	  "axes=[1], steps=[1]>(z) }\n",
 	  2 },
+	/* With them go those that are laid out alike, also of another source, up to four. */
+	{ "g (T[17,19,104] x) => (T[32,17,19] a, T[32,17,19] b, T[32,17,19] c, T[8,17,19] d)\n"
+	  "{ t = Transpose<perm=[2,0,1]>(x)\n a, b, c, d = Split<axis=0, split=[32,32,32,8]>(t) }\n",
+	  2 },
+	{ "g (T[17,80] x) => (T[16,17] a, T[16,17] b, T[16,17] c, T[16,17] d, T[16,17] e)\n"
+	  "{ t = Transpose<perm=[1,0]>(x)\n a, b, c, d, e = Split<axis=0, split=[16,16,16,16,16]>(t) }\n",
+	  2 },
+	{ "g (T[18,67] x) => (T[33,18] a, T[33,18] b)\n"
+	  "{ t = Transpose<perm=[1,0]>(x)\n a, b, c = Split<axis=0, split=[33,33,1]>(t) }\n",
+	  1 },
+	{ "g (T[40,30] x, T[40,30] z) => (T[30,40] a, T[30,40] b)\n"
+	  "{ a = Transpose<perm=[1,0]>(x)\n b = Transpose<perm=[1,0]>(z) }\n",
+	  1 },
+	{ "g (T[40,30] x, T[40,60] z) => (T[30,40] a, T[30,40] b)\n"
+	  "{ a = Transpose<perm=[1,0]>(x)\n s = Slice<starts=[7], ends=[37], axes=[1], steps=[1]>(z)\n b = "
+	  "Transpose<perm=[1,0]>(s) }\n",
+	  2 },
 };
 
 static void text_of(const Case *c, const char *type, char *out, size_t size)

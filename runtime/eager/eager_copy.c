@@ -34,7 +34,7 @@ static int other_fast(const PmSpace *s)
 static void put_alike(KGen *k, const PmSpace *s, const Alike *a)
 {
 	PmStr others = PM_STR_INIT;
-	char x[8] = "x", y[8] = "y";
+	char x[24] = "x", y[24] = "y";
 
 	for (int i = 0; i < a->n; i++) {
 		if (i) {

@@ -45,7 +45,7 @@ typedef struct PmScatterCosts {
 	double sort_us;     /* 256 updates sorted */
 	double us_per_byte; /* of one multiprocessor, from L2; half of it in order */
 	double launch_us;
-	double sm_count;
+	int64_t sm_count;
 } PmScatterCosts;
 
 typedef struct PmScatterTiles {
@@ -59,24 +59,6 @@ typedef struct PmScatterTiles {
 	int64_t along, across; /* tiles along the axis, and beside each other */
 	double us;
 } PmScatterTiles;
-
-/* What scatters take on t. NULL, or the name of the first constant that t lacks. */
-static inline const char *pm_scatter_costs(const PmTarget *t, PmScatterCosts *out)
-{
-	if (!pm_target_number(t, "scatter_wait_us", &out->wait_us))
-		return "scatter_wait_us";
-	if (!pm_target_number(t, "scatter_step_us", &out->step_us))
-		return "scatter_step_us";
-	if (!pm_target_number(t, "scatter_join_us", &out->join_us))
-		return "scatter_join_us";
-	if (!pm_target_number(t, "scatter_sort_us", &out->sort_us))
-		return "scatter_sort_us";
-	if (!pm_target_number(t, "launch_us", &out->launch_us))
-		return "launch_us";
-	out->us_per_byte = 1e6 * t->sm_count / t->l2_bytes_per_second;
-	out->sm_count = t->sm_count;
-	return 0;
-}
 
 /* a / b, rounded up. */
 static inline int64_t pm_scatter_up(int64_t a, int64_t b)
@@ -120,10 +102,16 @@ static inline void pm_scatter_shape(const PmScatter *s, int32_t columns, int32_t
 	g->looked = s->joins || s->index_lines > 1 ? columns : 1;
 }
 
+/* Indices of a tile that joins that are under way together: sums of 64 bits take twice the room. */
+static inline int32_t pm_scatter_turn(int wide)
+{
+	return wide ? PM_SCATTER_TURN / 2 : PM_SCATTER_TURN;
+}
+
 /* Tiles of a multiprocessor, one behind the other. */
 static inline int64_t pm_scatter_turns(const PmScatterCosts *c, const PmScatterTiles *g)
 {
-	return pm_scatter_up(g->along * g->across, (int64_t)c->sm_count);
+	return pm_scatter_up(g->along * g->across, c->sm_count);
 }
 
 /* Indices, and updates beside them, are read in order, so many times one after the other. */
@@ -144,10 +132,10 @@ static inline double pm_scatter_joins(const PmScatterCosts *c, const PmScatter *
  * indices, or behind them, whichever takes less. */
 static inline double pm_scatter_joining(const PmScatterCosts *c, const PmScatter *s, PmScatterTiles *g)
 {
-	int64_t looked = s->updates * g->columns, turn = s->wide ? PM_SCATTER_TURN / 2 : PM_SCATTER_TURN;
+	int64_t looked = s->updates * g->columns;
 	int64_t updates = pm_scatter_moved(s->update_along, s->updates, g->columns, s->place_bytes),
 		indices = pm_scatter_moved(s->index_along, s->updates, g->columns, s->index_bytes),
-		times = pm_scatter_up(looked, turn);
+		times = pm_scatter_up(looked, pm_scatter_turn(s->wide));
 	double steps = (double)pm_scatter_up(looked, PM_SCATTER_THREADS),
 	       beside = pm_scatter_reads(c, times, indices + updates),
 	       behind = pm_scatter_reads(c, times, indices) + c->us_per_byte * (double)(updates / g->along) +
@@ -171,6 +159,37 @@ static inline double pm_scatter_replacing(const PmScatterCosts *c, const PmScatt
 	       hidden * pm_scatter_reads(c, times, 0);
 }
 
+/* Places of a sorted tile: as many as leave three of four multiprocessors a block. */
+static inline int32_t pm_scatter_sorted_rows(const PmScatterCosts *c, const PmScatter *s, int32_t columns)
+{
+	int32_t rows = PM_SCATTER_PLACES * PM_SCATTER_THREADS / columns, least = PM_SCATTER_THREADS / columns;
+
+	while (rows > least &&
+	       pm_scatter_up(s->places, rows) * pm_scatter_up(s->lines, columns) <= c->sm_count * 3 / 4)
+		rows /= 2;
+	return rows;
+}
+
+/* ---- scatters of the plain run ---- */
+
+/* What scatters take on t. NULL, or the name of the first constant that t lacks. */
+static inline const char *pm_scatter_costs(const PmTarget *t, PmScatterCosts *out)
+{
+	if (!pm_target_number(t, "scatter_wait_us", &out->wait_us))
+		return "scatter_wait_us";
+	if (!pm_target_number(t, "scatter_step_us", &out->step_us))
+		return "scatter_step_us";
+	if (!pm_target_number(t, "scatter_join_us", &out->join_us))
+		return "scatter_join_us";
+	if (!pm_target_number(t, "scatter_sort_us", &out->sort_us))
+		return "scatter_sort_us";
+	if (!pm_target_number(t, "launch_us", &out->launch_us))
+		return "launch_us";
+	out->us_per_byte = 1e6 * t->sm_count / t->l2_bytes_per_second;
+	out->sm_count = t->sm_count;
+	return 0;
+}
+
 /* Tiles that look through all updates, of the shape that takes least. */
 static inline PmScatterTiles pm_scatter_look(const PmScatterCosts *c, const PmScatter *s)
 {
@@ -188,17 +207,6 @@ static inline PmScatterTiles pm_scatter_look(const PmScatterCosts *c, const PmSc
 	return least;
 }
 
-/* Places of a sorted tile: as many as leave three of four multiprocessors a block. */
-static inline int32_t pm_scatter_sorted_rows(const PmScatterCosts *c, const PmScatter *s, int32_t columns)
-{
-	int32_t rows = PM_SCATTER_PLACES * PM_SCATTER_THREADS / columns, least = PM_SCATTER_THREADS / columns;
-
-	while (rows > least &&
-	       pm_scatter_up(s->places, rows) * pm_scatter_up(s->lines, columns) <= c->sm_count * 3 / 4)
-		rows /= 2;
-	return rows;
-}
-
 /* Tiles of sorted updates: they read few indices, and have as many lines as there are. A block sorts a line:
  * it reads the indices twice, and two blocks of a multiprocessor hide each other's steps. Tiles that join
  * read at a third of the rate. */
@@ -206,7 +214,7 @@ static inline PmScatterTiles pm_scatter_sort(const PmScatterCosts *c, const PmSc
 {
 	PmScatterTiles g = { .sorted = 1 };
 	int32_t columns = pm_scatter_pow2(s->lines, PM_SCATTER_COLUMNS);
-	int64_t of_line, listed, rounds = pm_scatter_up(s->index_lines, 2 * (int64_t)c->sm_count), sorted;
+	int64_t of_line, listed, rounds = pm_scatter_up(s->index_lines, 2 * c->sm_count), sorted;
 	double turns;
 
 	pm_scatter_shape(s, columns, pm_scatter_sorted_rows(c, s, columns), &g);
@@ -216,7 +224,7 @@ static inline PmScatterTiles pm_scatter_sort(const PmScatterCosts *c, const PmSc
 	g.list = pm_scatter_up(s->updates, pm_scatter_up(s->places, (int64_t)1 << g.shift));
 	of_line = s->updates * (2 * s->tuple * s->index_bytes + PM_SCATTER_SORTED_BYTES);
 	listed = g.looked * g.list * PM_SCATTER_SORTED_BYTES * (s->joins ? 3 : 1);
-	sorted = pm_scatter_up(s->index_lines, (int64_t)c->sm_count) * of_line;
+	sorted = pm_scatter_up(s->index_lines, c->sm_count) * of_line;
 	turns = (double)pm_scatter_turns(c, &g);
 	g.us = c->launch_us +
 	       (double)rounds *

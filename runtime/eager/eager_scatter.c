@@ -13,19 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int64_t up(int64_t a, int64_t b)
-{
-	return (a + b - 1) / b;
-}
-
-static int64_t pow2_to(int64_t n, int64_t most)
-{
-	int64_t p = 1;
-
-	while (p < n && p < most)
-		p *= 2;
-	return p;
-}
+_Static_assert((int)PM_SCATTER_THREADS == (int)PM__BLOCK, "tiles are made by blocks of that size");
 
 static int joins(const PmPlan *p, PmNode n)
 {
@@ -130,7 +118,6 @@ static int bytes_of(const PmPlan *p, PmNode n, size_t operand)
 	return (int)pm_dtype_size(pm__type(p, pm_node_in(p->g, n, operand))->dtype);
 }
 
-/* Sums of 64 bits take twice the room. */
 static int is_wide(const PmPlan *p, PmNode n)
 {
 	return strcmp(pm__acc_type(pm__type(p, pm_node_out(p->g, n, 0))->dtype), "float") != 0;
@@ -169,7 +156,7 @@ static double walking(const PmPlan *p, const Lines *l)
 {
 	enum { WAITS = 8 }; /* 0.3 us each: as many as take as long as a launch */
 	int64_t most = (int64_t)p->target->sm_count * p->target->sm_threads;
-	int64_t waits = l->apart ? up(l->n * l->len, most) : up(l->n, most) * l->len;
+	int64_t waits = l->apart ? pm_scatter_up(l->n * l->len, most) : pm_scatter_up(l->n, most) * l->len;
 
 	return (double)waits * p->target->launch_seconds * 1e6 / WAITS;
 }
@@ -226,7 +213,7 @@ static PmStatus sort(PmPlan *p, PmNode n, const Lines *l, Tiles *g, PmErr *err)
 	g->order.buf = pm__add_buffer(p, g->order_bytes, PM_BUF_SCRATCH);
 	pm__kg_init(&k, p, n, pm__type(p, pm_node_out(p->g, n, 0))->dtype);
 	pm__kg_define(&k, "LEN", "%d", l->tuple);
-	pm__kg_define(&k, "EACH", "%d", (int)pow2_to(up(l->len, PM__BLOCK), EACH));
+	pm__kg_define(&k, "EACH", "%d", pm_scatter_pow2(pm_scatter_up(l->len, PM__BLOCK), EACH));
 	put_sorted(&k, g, "int *__restrict__ first", "uint2 *__restrict__ order");
 	put_indices(&k, n, l);
 	pm__kg_space(&k, "o", dim, rank, &strides, 1);
@@ -286,15 +273,14 @@ static int join_piece(const PmPlan *p, PmNode n, int columns)
 static PmStatus join_tiles(PmPlan *p, PmNode n, const Lines *l, const Tiles *g, PmErr *err)
 {
 	enum { LEAST = 8 };
-	int columns = g->is.columns, piece = join_piece(p, n, columns), least = PM__BLOCK / columns,
-	    turn = is_wide(p, n) ? PM_SCATTER_TURN / 2 : PM_SCATTER_TURN;
+	int columns = g->is.columns, piece = join_piece(p, n, columns), least = PM__BLOCK / columns;
 	int64_t list = at_once(l, &g->is), pieces, most;
 	KGen k;
 
 	while (piece > LEAST && piece > least && piece / 2 >= list)
 		piece /= 2;
-	pieces = up(list, piece);
-	most = turn / (piece * columns);
+	pieces = pm_scatter_up(list, piece);
+	most = pm_scatter_turn(is_wide(p, n)) / (piece * columns);
 	begin_join(&k, p, n);
 	pm__kg_define(&k, "C", "%d", columns);
 	pm__kg_define(&k, "CH", "%d", piece);
@@ -308,13 +294,13 @@ static PmStatus join_tiles(PmPlan *p, PmNode n, const Lines *l, const Tiles *g, 
 static PmStatus last_tiles(PmPlan *p, PmNode n, const Lines *l, const Tiles *g, PmErr *err)
 {
 	enum { EACH = PM_SCATTER_TURN / 2 / PM__BLOCK };
-	int64_t all = up(at_once(l, &g->is) * g->is.looked, PM__BLOCK);
+	int64_t all = pm_scatter_up(at_once(l, &g->is) * g->is.looked, PM__BLOCK);
 	KGen k;
 
 	pm__kg_init(&k, p, n, pm__type(p, pm_node_out(p->g, n, 0))->dtype);
 	pm__kg_define(&k, "C", "%d", g->is.columns);
 	pm__kg_define(&k, "LINES", "%d", g->is.looked);
-	pm__kg_define(&k, "EACH", "%d", (int)pow2_to(all, EACH));
+	pm__kg_define(&k, "EACH", "%d", pm_scatter_pow2(all, EACH));
 	return launch_tiles(&k, n, l, g, scatter_last_cu, err);
 }
 

@@ -46,20 +46,23 @@ double pm_library_seconds(const PmLibCall *c, int64_t bytes, int64_t flops, cons
 	return pm_call_us(&costs, (double)terms, (double)flops, (double)bytes) * 1e-6;
 }
 
-static double most(double a, double b)
+static int is_softmax(PmOp op)
 {
-	return a > b ? a : b;
+	return op == PM_OP_Softmax || op == PM_OP_LogSoftmax;
+}
+
+/* Its results are made row by row: a BatchNormalization has its sums already. */
+static int has_rows(PmOp op)
+{
+	return pm_op_desc(op)->flags & PM_OPF_NORM && op != PM_OP_BatchNormalization;
 }
 
 /* What sums take beside their bytes, in microseconds. */
 static double sums_us(PmOp op, const PmTarget *t)
 {
-	uint32_t flags = pm_op_desc(op)->flags;
-	int softmax = op == PM_OP_Softmax || op == PM_OP_LogSoftmax;
-
-	if (flags & PM_OPF_NORM && !softmax && op != PM_OP_BatchNormalization)
+	if (has_rows(op) && !is_softmax(op))
 		return pm_target_cost(t, "plain_norm_us");
-	return softmax || flags & PM_OPF_RED ? pm_target_cost(t, "plain_sum_us") : 0;
+	return is_softmax(op) || pm_op_desc(op)->flags & PM_OPF_RED ? pm_target_cost(t, "plain_sum_us") : 0;
 }
 
 double pm_plain_seconds(PmOp op, int64_t blocks, int64_t bytes, int64_t flops, int flop_class,
@@ -67,11 +70,11 @@ double pm_plain_seconds(PmOp op, int64_t blocks, int64_t bytes, int64_t flops, i
 {
 	double busy = (double)(blocks < prof->n_sm ? blocks : prof->n_sm), least = 0;
 
-	if (pm_op_desc(op)->flags & PM_OPF_NORM && blocks < prof->n_sm && blocks)
+	if (has_rows(op) && blocks && blocks < prof->n_sm)
 		least = (double)bytes / busy / pm_target_cost(prof->target, "sm_bytes_per_us");
-	if (pm_op_desc(op)->flags & PM_OPF_POOL && blocks)
-		least = most(least, (double)flops / busy / pm_target_cost(prof->target, "pool_loads_per_us"));
-	return most(pm_profile_launch_seconds(prof, bytes, flops, flop_class),
+	else if (pm_op_desc(op)->flags & PM_OPF_POOL && blocks)
+		least = (double)flops / busy / pm_target_cost(prof->target, "pool_loads_per_us");
+	return fmax(pm_profile_launch_seconds(prof, bytes, flops, flop_class),
 		    prof->launch_seconds + least * 1e-6) +
 	       sums_us(op, prof->target) * 1e-6;
 }

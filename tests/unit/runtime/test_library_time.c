@@ -132,6 +132,12 @@ static void sums_and_windows(void **state)
 	us = plain_us(HEAD "g (float[4096,64] x) => (float[4096,64] y) { y = Softmax <axis = 1> (x) }",
 		      &bytes);
 	assert_true(fabs(us - (1 + 1.45 + 0.6 + bytes / 3.97e6)) < 1e-9);
+	/* Of few rows, by few blocks; the sums of a BatchNormalization are there already. */
+	us = plain_us(HEAD "g (float[2,2,64] x, float[2] s, float[2] b, float[2] m, float[2] v) => "
+			   "(float[2,2,64] y) { y = "
+			   "BatchNormalization (x, s, b, m, v) }",
+		      &bytes);
+	assert_true(fabs(us - (1 + 1.45 + bytes / 3.97e6)) < 1e-9);
 	/* One row is one block. */
 	us = plain_us(HEAD "g (float[1,1,524288] x, float[1] s, float[1] b) => (float[1,1,524288] y) { y = "
 			   "InstanceNormalization "

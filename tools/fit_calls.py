@@ -141,6 +141,18 @@ def plain_us(o, folder, at, text):
     return us
 
 
+def read(path):
+    """A file with graphs; a sentence and the end where it is none."""
+    try:
+        with open(path, encoding="utf-8") as f:
+            data = json.load(f)
+    except (OSError, ValueError) as e:
+        sys.exit(f"fit_calls: {path} cannot be read as JSON ({e}); give a file like docs/results/h200_long_sums.json")
+    if not isinstance(data, dict) or "graphs" not in data:
+        sys.exit(f"fit_calls: {path} has no graphs; give a file like docs/results/h200_long_sums.json")
+    return data
+
+
 def main():
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     p = argparse.ArgumentParser(usage=__doc__)
@@ -152,10 +164,7 @@ def main():
     known, by_kind = fit_cost.constants_of(o, o.target), {}
     graphs = []
     for path in o.files:
-        with open(path, encoding="utf-8") as f:
-            data = json.load(f)
-        if not isinstance(data, dict) or "graphs" not in data:
-            sys.exit(f"fit_calls: {path} has no graphs; give a file like docs/results/h200_long_sums.json")
+        data = read(path)
         is_whole = data.get("kind") == "modelled times"
         graphs += [(Call(g["text"]), dict(g, eager_us=g["eager_us"] - is_whole * known["start_us"], left_out=is_whole and modelled.is_left_out(g)))
                    for g in data["graphs"] if g.get("eager_us")]

@@ -218,6 +218,8 @@ static PmStatus fill_model(PmRtModel *m, PmRtCuda *c, PmErr *err)
 	m->workspace = (uint64_t)c->workspace;
 	st = find_functions(m, c, err);
 	st_up = upload_end(&up, st ? NULL : err);
+	if (!st && !st_up)
+		st = pm_rt_calls_keep(m, c, err);
 	return st ? st : st_up;
 }
 

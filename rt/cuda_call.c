@@ -8,11 +8,13 @@
  */
 #include "rt/cuda_priv.h"
 
+#include "base/core/arena.h"
 #include "base/core/str.h"
 #include "ir/core/onnx_dtype.h"
 #include "runtime/cuda/library/cuda_calls.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Recursive: who captures holds it from the first launch to the last. */
@@ -72,6 +74,7 @@ static void call_of(const PmRtfCall *from, PmLibCall *to)
 	get(v, &at, to->conv.pad, 3);
 	get(v, &at, to->conv.stride, 3);
 	get(v, &at, to->conv.dilation, 3);
+	to->conv.constant = v[at] != 0;
 }
 
 /* ---- preparing ---- */
@@ -230,14 +233,90 @@ void pm_rt_calls_drop(PmRtModel *m, PmRtCuda *c)
 		if (c->has_algo[i])
 			pm__algo_drop(&c->algo[i]);
 	pthread_mutex_unlock(&libraries);
+	for (size_t i = 0; i < c->n_kept; i++)
+		c->cu->mem_free(c->kept[i].made);
+	free(c->kept);
+	c->kept = NULL;
+	c->n_kept = 0;
 }
 
-/* ---- running ---- */
+/* ---- what is made of constants ---- */
 
 static const PmCudaAlgo *algo_of(const PmRtCuda *c, const PmRtfStep *s)
 {
 	return s->call != PM_RTF_NONE && c->has_algo[s->call] ? &c->algo[s->call] : NULL;
 }
+
+/* Where the weights of a call lie, argument 2; 0 where they are no constant. */
+static CuPtr constant_weights(const PmRtModel *m, const PmRtfShape *shape, const PmRtfStep *s)
+{
+	const PmRtfArg *a = &m->pk.arg[s->first_arg + 2];
+	const PmRtfBuffer *b;
+
+	if (s->n_args < 3 || a->kind != PM_RTF_BUF)
+		return 0;
+	b = &m->pk.buffer[shape->first_buffer + a->buffer];
+	return b->place == PM_RTF_CONST ? m->constant[b->index] + a->v.offset : 0;
+}
+
+/* Stages of a kind of algorithm for the same weights differ by nothing but their numbers. */
+static int makes_the_same(const PmAlgo *a, const PmAlgo *b)
+{
+	int same = a->dtype == b->dtype && a->n_once == b->n_once && a->kept == b->kept;
+
+	for (int i = 0; i < a->n_once && same; i++)
+		same = !strcmp(a->stage[i].entry, b->stage[i].entry) &&
+		       !memcmp(a->stage[i].v, b->stage[i].v, sizeof a->stage[i].v);
+	return same;
+}
+
+static CuPtr kept_for(const PmRtCuda *c, const PmCudaAlgo *a, CuPtr weights)
+{
+	for (size_t i = 0; i < c->n_kept; i++)
+		if (c->kept[i].weights == weights && makes_the_same(&c->kept[i].how, &a->algo))
+			return c->kept[i].made;
+	return 0;
+}
+
+static PmStatus keep(PmRtCuda *c, const PmCudaAlgo *a, CuPtr weights, CuStream *stream, PmErr *err)
+{
+	const PmCudaSite site = { .cu = c->cu, .dev = c->dev, .stream = stream };
+	PmRtKept *k = &c->kept[c->n_kept];
+	int rc = c->cu->mem_alloc(&k->made, (size_t)a->algo.kept);
+
+	if (rc)
+		return pm_rt_cuda_fail(c, "hold the weights in another order", rc, err);
+	k->how = a->algo;
+	k->weights = weights;
+	c->n_kept++;
+	return pm__algo_run_once(&site, a, weights, k->made, err);
+}
+
+PmStatus pm_rt_calls_keep(PmRtModel *m, PmRtCuda *c, PmErr *err)
+{
+	const PmRtPackage *p = &m->pk;
+	CuStream *stream = NULL;
+	PmStatus st = PM_OK;
+	int rc = c->cu->stream_create(&stream, CU_STREAM_NON_BLOCKING);
+
+	c->kept = pm_xcalloc(p->n_step + 1, sizeof *c->kept);
+	for (size_t i = 0; i < p->n_shape && !st && !rc; i++)
+		for (uint32_t k = 0; k < p->shape[i].n_steps && !st; k++) {
+			const PmRtfStep *s = &p->step[p->shape[i].first_step + k];
+			const PmCudaAlgo *a = algo_of(c, s);
+			CuPtr weights = a && a->algo.n_once ? constant_weights(m, &p->shape[i], s) : 0;
+
+			if (weights && !kept_for(c, a, weights))
+				st = keep(c, a, weights, stream, err);
+		}
+	if (!rc && !st)
+		rc = c->cu->stream_sync(stream);
+	if (stream)
+		c->cu->stream_destroy(stream);
+	return rc ? pm_rt_cuda_fail(c, "put the weights in another order", rc, err) : st;
+}
+
+/* ---- running ---- */
 
 int pm_rt_calls_in(const PmRtRun *r)
 {
@@ -285,7 +364,7 @@ PmStatus pm_rt_calls_place(const PmRtRun *r, PmRtCudaReady *own, PmErr *err)
 			if (p->arg[s->first_arg + k].kind == PM_RTF_BUF)
 				at[k] = value[k];
 		if (a)
-			st = pm__algo_place(a, at, workspace, &own->placed[i], err);
+			st = pm__algo_place(a, at, workspace, kept_for(c, a, at[2]), &own->placed[i], err);
 		value += s->n_args;
 	}
 	pthread_mutex_unlock(&libraries);

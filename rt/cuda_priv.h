@@ -7,6 +7,12 @@
 #include "rt/rt_priv.h"
 #include "runtime/cuda/library/cuda_algo.h"
 
+/* What calls make of constant weights: once, for all that make the same of them. */
+typedef struct PmRtKept {
+	PmAlgo how;          /* its first stages */
+	CuPtr weights, made; /* made: owned */
+} PmRtKept;
+
 enum { PM_RT_TYPES = 17 }; /* ONNX's numbers of types that packages have are below it */
 
 /* A model's. */
@@ -20,6 +26,8 @@ typedef struct PmRtCuda {
 	CuPtr weights;              /* all constants; 0 = there are none */
 	PmCudaAlgo *algo;           /* owned; by call */
 	char *has_algo;             /* owned; by call: 1 = prepared */
+	PmRtKept *kept;             /* owned, */
+	size_t n_kept;              /* so many */
 	CuMod *around[PM_RT_TYPES]; /* kernels around libraries' calls, by ONNX's number of the type */
 	int64_t workspace;          /* bytes that calls want of a session */
 } PmRtCuda;
@@ -86,6 +94,9 @@ void pm_rt_calls_hold(int on);
 /* Prepares the calls that a library of this machine takes, by the algorithms that the package says or the
  * first that the library suggests. */
 void pm_rt_calls_prepare(PmRtModel *m, PmRtCuda *c);
+/* Makes what the calls make of constants, which are on the device now. PM_E_LIMIT where there is no memory
+ * for it. */
+PmStatus pm_rt_calls_keep(PmRtModel *m, PmRtCuda *c, PmErr *err);
 void pm_rt_calls_drop(PmRtModel *m, PmRtCuda *c);
 /* Whether a library takes a step of the shape. */
 int pm_rt_calls_in(const PmRtRun *r);

@@ -142,7 +142,7 @@ typedef struct PmRtfCall {
 	double alpha, beta;
 	int64_t v[32]; /* gemm: m n k batch a_row a_col a_batch b_row b_col b_batch outer a_outer b_outer c;
 			  conv: spatial transposed groups has_bias, x[5] w[5] y[5], pad[3] stride[3]
-			  dilation[3] */
+			  dilation[3], constant */
 } PmRtfCall;
 
 typedef struct PmRtfChoice {

@@ -276,8 +276,13 @@ static PmStatus check_args(Check *c, const PmRtfShape *s, const PmRtfStep *step)
 	return PM_OK;
 }
 
-/* A call works on the first arguments of its launch, which are buffers. */
-static int call_fits(const PmRtPackage *p, const PmRtfStep *s)
+static int is_constant(const PmRtPackage *p, const PmRtfShape *shape, const PmRtfArg *a)
+{
+	return p->buffer[shape->first_buffer + a->buffer].place == PM_RTF_CONST;
+}
+
+/* A call works on the first arguments of its launch, which are buffers; on a constant where it says so. */
+static int call_fits(const PmRtPackage *p, const PmRtfShape *shape, const PmRtfStep *s)
 {
 	const PmRtfCall *call;
 	uint32_t wanted;
@@ -291,7 +296,7 @@ static int call_fits(const PmRtPackage *p, const PmRtfStep *s)
 	for (uint32_t i = 0; i < wanted; i++)
 		if (i >= s->n_args || p->arg[s->first_arg + i].kind != PM_RTF_BUF)
 			return 0;
-	return 1;
+	return call->kind == PM_RTF_GEMM || !call->v[28] || is_constant(p, shape, &p->arg[s->first_arg + 2]);
 }
 
 /* *arg: where the arguments of the step before end; those of this one follow. */
@@ -300,6 +305,7 @@ static PmStatus check_step(Check *c, const PmRtfShape *shape, size_t i, size_t *
 	const PmRtPackage *p = c->p;
 	const PmRtfStep *s = &p->step[i];
 	uint64_t threads = 1;
+	PmStatus st;
 
 	if (!is_text(p, s->label) || !is_text(p, s->entry) || s->unit >= p->n_unit || p->unit[s->unit].around)
 		return bad(c, PM_RTF_STEPS, i, "launches no kernel");
@@ -313,9 +319,10 @@ static PmStatus check_step(Check *c, const PmRtfShape *shape, size_t i, size_t *
 	}
 	if (threads > 1024 || s->smem > 1 << 20)
 		return bad(c, PM_RTF_STEPS, i, "has a block that no device takes");
-	if (!call_fits(p, s))
-		return bad(c, PM_RTF_STEPS, i, "calls a library with other arguments than it takes");
-	return check_args(c, shape, s);
+	st = check_args(c, shape, s);
+	if (!st && !call_fits(p, shape, s))
+		st = bad(c, PM_RTF_STEPS, i, "calls a library with other arguments than it takes");
+	return st;
 }
 
 static PmStatus check_shapes(Check *c)
@@ -409,7 +416,8 @@ static int is_call(const PmRtfCall *k)
 		       v[13] >= 0 && v[13] <= 2;
 	return k->kind == PM_RTF_CONV && spatial && in_range(v, 2, 1, 1) && in_range(v, 4, spatial + 2, 1) &&
 	       in_range(v, 9, spatial + 2, 1) && in_range(v, 14, spatial + 2, 1) &&
-	       in_range(v, 19, spatial, 0) && in_range(v, 22, spatial, 1) && in_range(v, 25, spatial, 1);
+	       in_range(v, 19, spatial, 0) && in_range(v, 22, spatial, 1) && in_range(v, 25, spatial, 1) &&
+	       v[28] >= 0 && v[28] <= 1;
 }
 
 static PmStatus check_calls(Check *c)

@@ -90,7 +90,8 @@ static void put_conv(PmRtfCall *to, const PmLibConv *c)
 	at = put(to->v, at, c->y, 5);
 	at = put(to->v, at, c->pad, 3);
 	at = put(to->v, at, c->stride, 3);
-	put(to->v, at, c->dilation, 3);
+	at = put(to->v, at, c->dilation, 3);
+	to->v[at] = c->constant;
 }
 
 /* Equal calls are one. */

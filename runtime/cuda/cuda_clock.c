@@ -223,6 +223,7 @@ static PmStatus record_begin(PmDevice *dev, PmErr *err)
 	if (!d->quiet)
 		return pm_err(err, PM_E_INVALID, "Launches are recorded in quiet mode only.");
 	rc = d->cu->capture_begin(d->stream, CU_CAPTURE_RELAXED);
+	d->recording = rc == 0;
 	return rc ? pm__cuda_fail(d->cu, PM_E_DEVICE, "begin recording launches", rc, err) : PM_OK;
 }
 
@@ -234,6 +235,7 @@ static PmStatus record_end(PmDevice *dev, PmReplay *out, PmErr *err)
 	int rc = d->cu->capture_end(d->stream, &g);
 	size_t i = 0;
 
+	d->recording = 0;
 	if (!rc)
 		rc = d->cu->graph_make(&x, g, 0);
 	if (g)

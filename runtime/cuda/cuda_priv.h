@@ -113,6 +113,8 @@ typedef struct PmCudaLib {
 	struct PmCudaAlgo *algo; /* owned; NULL = this handle is free */
 	const char *label;
 	CuPtr workspace;
+	CuPtr kept;    /* owned; what the algorithm makes of constant weights */
+	CuPtr kept_of; /* the weights' address: 0 before it was made */
 } PmCudaLib;
 
 /* One argument as the driver wants to find it. */

@@ -44,6 +44,7 @@ typedef struct PmLibConv {
 	int has_bias;
 	int channels_last; /* [N, spatial..., C], and w [filters, spatial..., C]: lib_algo.c asks for that */
 	int onto;          /* the sums are added to what y holds, without a bias: lib_algo.c asks for that */
+	int constant;      /* w is the same in every call of a plan: what only depends on it is done once */
 } PmLibConv;
 
 /* The launch's arguments, all buffers: 0 = y, 1 and 2 = the factors (or x and w), 3 = c or bias. */

@@ -199,6 +199,7 @@ static void offer_conv(PmPlan *p, PmNode n)
 				     v->x[2 + d];
 	}
 	v->has_bias = b.id != 0;
+	v->constant = p->buffers.v[pm__loc(p, w)->buf].is_const;
 	offer(p, &c, b.id ? 4 : 3);
 }
 

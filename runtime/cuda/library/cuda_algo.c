@@ -62,8 +62,17 @@ void pm__algo_unplace(PmCudaPlaced *p)
 	memset(p, 0, sizeof *p);
 }
 
-PmStatus pm__algo_place(const PmCudaAlgo *a, const CuPtr p[4], CuPtr workspace, PmCudaPlaced *out, PmErr *err)
+/* The addresses of a stage's operands. */
+static void find(const PmAlgoStage *s, const CuPtr base[PM_ALGO_N_ARGS], CuPtr *p)
 {
+	for (int k = 0; k < s->n_places; k++)
+		p[k] = base[s->place[k].arg] + (uint64_t)s->place[k].offset;
+}
+
+PmStatus pm__algo_place(const PmCudaAlgo *a, const CuPtr p[4], CuPtr workspace, CuPtr kept, PmCudaPlaced *out,
+			PmErr *err)
+{
+	const CuPtr base[PM_ALGO_N_ARGS] = { p[0], p[1], p[2], p[3], workspace, kept };
 	PmStatus st = PM_OK;
 
 	memset(out, 0, sizeof *out);
@@ -71,10 +80,7 @@ PmStatus pm__algo_place(const PmCudaAlgo *a, const CuPtr p[4], CuPtr workspace, 
 	for (int i = 0; i < a->algo.n && !st; i++) {
 		const PmAlgoStage *s = &a->algo.stage[i];
 
-		for (int k = 0; k < s->n_places; k++)
-			out->p[i][k] = s->place[k].arg == PM_ALGO_SCRATCH
-					       ? workspace + (uint64_t)s->place[k].offset
-					       : p[s->place[k].arg];
+		find(s, base, out->p[i]);
 		if (a->call[i] && s->call.kind == PM_LIB_CONV)
 			st = pm__conv_place(a->call[i], out->p[i], out->workspace, &out->placed[i], err);
 	}
@@ -95,11 +101,25 @@ static PmStatus run_kernel(const PmCudaSite *on, const PmAlgoStage *s, CuFn *f, 
 		  : PM_OK;
 }
 
+PmStatus pm__algo_run_once(const PmCudaSite *on, const PmCudaAlgo *a, CuPtr weights, CuPtr kept, PmErr *err)
+{
+	const CuPtr base[PM_ALGO_N_ARGS] = { [2] = weights, [PM_ALGO_KEPT] = kept };
+	PmStatus st = PM_OK;
+
+	for (int i = 0; i < a->algo.n_once && !st; i++) {
+		CuPtr p[PM_ALGO_PLACES];
+
+		find(&a->algo.stage[i], base, p);
+		st = run_kernel(on, &a->algo.stage[i], a->kernel[i], p, err);
+	}
+	return st;
+}
+
 PmStatus pm__algo_run(const PmCudaSite *on, const PmCudaAlgo *a, const PmCudaPlaced *p, PmErr *err)
 {
 	PmStatus st = PM_OK;
 
-	for (int i = 0; i < a->algo.n && !st; i++) {
+	for (int i = a->algo.n_once; i < a->algo.n && !st; i++) {
 		const PmAlgoStage *s = &a->algo.stage[i];
 
 		if (a->kernel[i])

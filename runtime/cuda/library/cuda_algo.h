@@ -37,10 +37,13 @@ typedef struct PmCudaPlaced {
  * dropped by pm__algo_drop, also after an error. */
 PmStatus pm__algo_prepare(const PmCudaSite *s, const PmAlgo *algo, int pick, PmCudaAlgo *out, PmErr *err);
 void pm__algo_drop(PmCudaAlgo *w);
-PmStatus pm__algo_place(const PmCudaAlgo *w, const CuPtr p[4], CuPtr workspace, PmCudaPlaced *out,
+/* `kept` has room for what the algorithm keeps (PmAlgo.kept). */
+PmStatus pm__algo_place(const PmCudaAlgo *w, const CuPtr p[4], CuPtr workspace, CuPtr kept, PmCudaPlaced *out,
 			PmErr *err);
 void pm__algo_unplace(PmCudaPlaced *p);
-/* Enqueues all stages. */
+/* Enqueues the stages that make what is kept of the weights, argument 2: once, before any call. */
+PmStatus pm__algo_run_once(const PmCudaSite *s, const PmCudaAlgo *w, CuPtr weights, CuPtr kept, PmErr *err);
+/* Enqueues the stages of a call. */
 PmStatus pm__algo_run(const PmCudaSite *s, const PmCudaAlgo *w, const PmCudaPlaced *p, PmErr *err);
 
 #endif

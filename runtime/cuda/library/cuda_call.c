@@ -34,10 +34,24 @@ static void call_free(PmCudaCall *c)
 	free(c);
 }
 
+/* What the call makes of constant weights, once for all sequences: they are where the plan's constants are.
+ * A recording makes it whenever it is replayed. */
+static PmStatus make_kept(PmCudaDevice *d, PmCudaLib *l, CuPtr weights, PmErr *err)
+{
+	PmCudaSite site = pm__cuda_site(d);
+
+	if (!l->kept || l->kept_of == weights)
+		return PM_OK;
+	if (!d->recording)
+		l->kept_of = weights;
+	return pm__algo_run_once(&site, l->algo, weights, l->kept, err);
+}
+
 static PmStatus ready_lib(PmCudaDevice *d, const PmDevStep *s, Ready *r, PmErr *err)
 {
-	const PmCudaLib *l = pm__cuda_lib(d, s->lib);
+	PmCudaLib *l = pm__cuda_lib(d, s->lib);
 	CuPtr p[4] = { 0 };
+	PmStatus st;
 
 	if (!l)
 		return pm_err(err, PM_E_INVALID, "There is no library call %u on this device.", s->lib.id);
@@ -48,7 +62,8 @@ static PmStatus ready_lib(PmCudaDevice *d, const PmDevStep *s, Ready *r, PmErr *
 		p[i] = b ? b->p + (uint64_t)a->offset : 0;
 	}
 	r->lib = *l;
-	return pm__algo_place(l->algo, p, l->workspace, &r->placed, err);
+	st = pm__algo_place(l->algo, p, l->workspace, l->kept, &r->placed, err);
+	return st ? st : make_kept(d, l, p[2], err);
 }
 
 static PmCudaCall *call_alloc(const PmDevStep *step, size_t n)

@@ -30,6 +30,16 @@ static PmStatus grow_workspace(PmCudaDevice *d, int64_t bytes, PmErr *err)
 	return PM_OK;
 }
 
+/* Memory of one call, for what it makes of constants. */
+static PmStatus keep_memory(PmCudaDevice *d, int64_t bytes, CuPtr *out, PmErr *err)
+{
+	int rc = bytes ? d->cu->mem_alloc(out, (size_t)bytes) : 0;
+
+	if (rc == CU_OUT_OF_MEMORY)
+		return PM_DECLINED;
+	return rc ? pm__cuda_kernel_error(d, rc, err) : PM_OK;
+}
+
 PmStatus pm__cuda_lib_prepare(PmDevice *dev, const PmLibCall *c, const char *label, PmLib *out, PmErr *err)
 {
 	PmCudaDevice *d = (PmCudaDevice *)dev;
@@ -44,6 +54,8 @@ PmStatus pm__cuda_lib_prepare(PmDevice *dev, const PmLibCall *c, const char *lab
 	if (st)
 		return st;
 	st = grow_workspace(d, algo.workspace, err);
+	if (!st)
+		st = keep_memory(d, algo.algo.kept, &l.kept, err);
 	l.algo = pm_xmalloc(sizeof algo);
 	*l.algo = algo;
 	l.label = pm__cuda_keep_name(d, label);
@@ -64,10 +76,13 @@ PmStatus pm__cuda_lib_prepare(PmDevice *dev, const PmLibCall *c, const char *lab
 
 void pm__cuda_lib_drop(PmDevice *dev, PmLib h)
 {
-	PmCudaLib *l = pm__cuda_lib((PmCudaDevice *)dev, h);
+	PmCudaDevice *d = (PmCudaDevice *)dev;
+	PmCudaLib *l = pm__cuda_lib(d, h);
 
 	if (!l)
 		return;
+	if (l->kept)
+		d->cu->mem_free(l->kept);
 	pm__algo_drop(l->algo);
 	free(l->algo);
 	memset(l, 0, sizeof *l);

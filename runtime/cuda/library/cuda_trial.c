@@ -23,7 +23,7 @@ enum {
 	CANDIDATES = 6, /* of a library, for each algorithm */
 	BATCH = 8,      /* calls timed together, */
 	ROUNDS = 3,     /* so often; the fastest counts */
-	VERSION = 5     /* of the file, and of what is tried */
+	VERSION = 6     /* of the file, and of what is tried */
 };
 static const double batch_seconds = 400e-6; /* fewer calls where they take longer */
 static const double clear = 0.97;           /* of the time of what was tried before */
@@ -56,9 +56,9 @@ static void describe(const PmLibCall *c, PmStr *s)
 		add_list(s, "a", a, 4);
 		add_list(s, "b", b, 4);
 	} else {
-		pm_str_addf(s, " convolution%s%s%s, %lld groups", v->transposed ? ", transposed" : "",
+		pm_str_addf(s, " convolution%s%s%s%s, %lld groups", v->transposed ? ", transposed" : "",
 			    v->uneven ? ", pads that differ" : "", v->has_bias ? ", bias" : "",
-			    (long long)v->groups);
+			    v->constant ? ", constant weights" : "", (long long)v->groups);
 		add_list(s, "x", v->x, v->spatial + 2);
 		add_list(s, "w", v->w, v->spatial + 2);
 		add_list(s, "y", v->y, v->spatial + 2);
@@ -250,9 +250,10 @@ static double time_algo(Trial *t, const PmCudaAlgo *w)
 	double best = -1, one;
 	int n;
 
-	if (!want_workspace(t, w->workspace))
+	if (!want_workspace(t, w->algo.kept + w->workspace)) /* what is kept is a multiple of any alignment */
 		return -1;
-	if (pm__algo_place(w, t->p, t->workspace, &p, NULL) || between(t, NULL, w, &p) < 0) {
+	if (pm__algo_place(w, t->p, t->workspace + (uint64_t)w->algo.kept, t->workspace, &p, NULL) ||
+	    pm__algo_run_once(&t->site, w, t->p[2], t->workspace, NULL) || between(t, NULL, w, &p) < 0) {
 		pm__algo_unplace(&p);
 		return -1;
 	}

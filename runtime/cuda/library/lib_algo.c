@@ -110,8 +110,7 @@ int pm_algo_describe(const PmLibCall *c, PmAlgoKind kind, PmAlgo *out)
 		return 0;
 	z = pm__algo_size_of(c);
 	if (phase_rows(kind))
-		return pm__algo_as_phases(out, c, &z, phase_rows(kind)) &&
-		       out->scratch <= PM_ALGO_MAX_SCRATCH;
+		return pm__algo_as_phases(out, c, &z, phase_rows(kind)) && pm__algo_has_room(out);
 	/* That one has no kernel of ours. */
 	if (!fits(&z) && !(kind == PM_ALGO_PRODUCT && !c->conv.has_bias))
 		return 0;
@@ -123,5 +122,5 @@ int pm_algo_describe(const PmLibCall *c, PmAlgoKind kind, PmAlgo *out)
 	     : kind == PM_ALGO_FOLDED       ? pm__algo_as_folded(out, c, &z)
 	     : kind == PM_ALGO_DOT          ? pm__algo_as_dot_of_pixels(out, c, &z)
 					    : 0;
-	return ok && out->scratch <= PM_ALGO_MAX_SCRATCH;
+	return ok && pm__algo_has_room(out);
 }

@@ -12,7 +12,7 @@
 
 #include "runtime/device/library.h"
 
-enum { PM_ALGO_STAGES = 4, PM_ALGO_PLACES = 4, PM_ALGO_INTS = 32, PM_ALGO_BLOCK = 256 };
+enum { PM_ALGO_STAGES = 4, PM_ALGO_PLACES = 6, PM_ALGO_INTS = 32, PM_ALGO_BLOCK = 256 };
 
 /* The algorithms, in the order in which they are tried. */
 typedef enum {
@@ -33,13 +33,13 @@ typedef enum {
 	PM_N_ALGOS
 } PmAlgoKind;
 
-/* Where an operand lies: an argument of the call (library.h), or bytes into the algorithm's own scratch
- * memory. */
+/* Where an operand lies: an argument of the call (library.h), or bytes into memory of the algorithm's own:
+ * scratch, which lasts for one call, or what it keeps from one to the next. */
 typedef struct PmAlgoPlace {
-	int arg; /* 0 = y, 1 and 2 = factors, 3 = c or bias, PM_ALGO_SCRATCH */
+	int arg; /* 0 = y, 1 and 2 = factors, 3 = c or bias, PM_ALGO_SCRATCH, PM_ALGO_KEPT */
 	int64_t offset;
 } PmAlgoPlace;
-enum { PM_ALGO_SCRATCH = 4, PM_ALGO_DOT_ROWS = 8 };
+enum { PM_ALGO_SCRATCH = 4, PM_ALGO_KEPT, PM_ALGO_N_ARGS, PM_ALGO_DOT_ROWS = 8 };
 
 typedef struct PmAlgoStage {
 	const char *entry; /* of kernels/lib_algo.cu with PM_ALGO_BLOCK threads; NULL = a library's call */
@@ -52,10 +52,11 @@ typedef struct PmAlgoStage {
 
 typedef struct PmAlgo {
 	PmAlgoKind kind;
-	int dtype; /* of all elements */
-	int n;
+	int dtype;     /* of all elements */
+	int n, n_once; /* stages; the first of them, kernels, read constants alone: run once, before any call
+			*/
 	PmAlgoStage stage[PM_ALGO_STAGES];
-	int64_t scratch; /* bytes that the stages share, at most PM_ALGO_MAX_SCRATCH */
+	int64_t scratch, kept; /* bytes that the stages share, together at most PM_ALGO_MAX_SCRATCH */
 } PmAlgo;
 #define PM_ALGO_MAX_SCRATCH ((int64_t)512 << 20)
 

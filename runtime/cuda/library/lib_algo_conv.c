@@ -11,13 +11,13 @@
  */
 
 /* The last step of channels-last algorithms: y from [n, places, channels]. */
-static void turn_back(PmAlgo *algo, const PmAlgoSize *z, PmAlgoPlace from)
+static void turn_back(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z, PmAlgoPlace from)
 {
-	PmAlgoStage *s = pm__algo_stage(algo, "turn_back");
+	PmAlgoStage *s = pm__algo_stage(algo, "turn");
 
 	pm__algo_pointer(s, pm__algo_arg(0));
 	pm__algo_pointer(s, from);
-	s->blocks = (uint32_t)pm__algo_turn(s, z->n, z->py, z->co);
+	s->blocks = (uint32_t)pm__algo_turn(s, z->n, z->py, z->co, z->bytes, c->align[0]);
 }
 
 /* 1 for windows of one element that read each element of x once. */
@@ -111,64 +111,79 @@ int pm__algo_as_gathered(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z)
 	return 1;
 }
 
-/* x as [n, places, channels], and the weights likewise where that is another order. */
-static void turn_inputs(PmAlgo *algo, const PmAlgoSize *z, const PmLibConv *v, int weights, PmAlgoPlace *x,
-			PmAlgoPlace *k)
-{
-	PmAlgoStage *s = pm__algo_stage(algo, "turn_two");
-	int64_t first;
+/* What channels-last algorithms read. */
+typedef struct Turned {
+	PmAlgoPlace x, w, y; /* w only where it is turned, too; y only where it holds the bias */
+} Turned;
 
-	*x = pm__algo_scratch(algo, z->n * z->ci * z->px, z->bytes);
-	*k = weights ? pm__algo_scratch(algo, pm__algo_product(v->w, 2) * z->taps, z->bytes)
-		     : pm__algo_arg(2);
-	pm__algo_pointer(s, *x);
+/* x as [n, places, channels]; the weights likewise where `weights`, and y filled with the bias where `bias`,
+ * by the same launch. */
+static Turned turn_inputs(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z, int weights, int bias)
+{
+	const PmLibConv *v = &c->conv;
+	Turned t = { .w = pm__algo_arg(2) };
+	int64_t total = z->n * z->co * z->py, blocks;
+	PmAlgoStage *s;
+
+	if (weights && v->constant) {
+		t.w = pm__algo_turn_weights(algo, c, v->w[0], v->w[1], z->taps);
+		weights = 0;
+	} else if (weights) {
+		t.w = pm__algo_scratch(algo, pm__algo_product(v->w, 2) * z->taps, z->bytes);
+	}
+	t.x = pm__algo_scratch(algo, z->n * z->ci * z->px, z->bytes);
+	t.y = pm__algo_scratch(algo, total, z->bytes);
+	s = pm__algo_stage(algo, "turn_in");
+	pm__algo_pointer(s, t.x);
 	pm__algo_pointer(s, pm__algo_arg(1));
-	pm__algo_pointer(s, weights ? *k : *x);
+	pm__algo_pointer(s, weights ? t.w : t.x);
 	pm__algo_pointer(s, pm__algo_arg(2));
+	pm__algo_pointer(s, t.y);
+	pm__algo_pointer(s, pm__algo_arg(bias ? 3 : 1));
 	pm__algo_number(s, 0);
-	first = pm__algo_turn(s, z->n, z->ci, z->px);
-	s->v[0] = (int32_t)first;
-	s->blocks = (uint32_t)(first + (weights ? pm__algo_turn(s, v->w[0], v->w[1], z->taps) : 0));
-	while (s->n_ints < 13)
+	pm__algo_number(s, 0);
+	blocks = pm__algo_turn(s, z->n, z->ci, z->px, z->bytes, c->align[1]);
+	s->v[0] = (int32_t)blocks;
+	if (weights)
+		blocks += pm__algo_turn(s, v->w[0], v->w[1], z->taps, z->bytes, c->align[2]);
+	s->v[1] = (int32_t)blocks;
+	while (s->n_ints < 16)
 		pm__algo_number(s, 1);
+	pm__algo_number(s, 1);
+	pm__algo_number(s, z->co);
+	pm__algo_number(s, total);
+	s->blocks = (uint32_t)(blocks + (bias ? pm__algo_fill_blocks(total) : 0));
+	return t;
 }
 
 int pm__algo_as_last(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z)
 {
-	PmAlgoPlace x, k, y;
 	PmLibCall *in;
+	Turned t;
 
 	if (!pm_dtype_is_half(c->dtype))
 		return 0;
-	turn_inputs(algo, z, &c->conv, z->taps > 1, &x, &k);
-	y = pm__algo_scratch(algo, z->n * z->co * z->py, z->bytes);
-	if (c->conv.has_bias)
-		pm__algo_fill(algo, y, 1, z->co, z->n * z->co * z->py);
+	t = turn_inputs(algo, c, z, z->taps > 1, c->conv.has_bias);
 	in = pm__algo_call_stage(algo, PM_LIB_CONV, c->dtype);
 	in->conv = c->conv;
 	in->conv.has_bias = 0;
 	in->conv.onto = c->conv.has_bias;
 	in->conv.channels_last = 1;
-	pm__algo_operands(algo, c, y, x, k);
-	turn_back(algo, z, y);
+	pm__algo_operands(algo, c, t.y, t.x, t.w);
+	turn_back(algo, c, z, t.y);
 	return 1;
 }
 
 int pm__algo_as_last_product(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z)
 {
-	PmAlgoPlace x, k, y;
+	/* An image of one pixel has that order already. */
+	Turned t = { .x = pm__algo_arg(1), .w = pm__algo_arg(2), .y = pm__algo_arg(0) };
 	PmLibCall *g;
 
 	if (c->conv.transposed || !single(&c->conv) || c->conv.groups != 1)
 		return 0;
-	if (z->px == 1) { /* that order is the one they have */
-		x = pm__algo_arg(1);
-		k = pm__algo_arg(2);
-		y = pm__algo_arg(0);
-	} else {
-		turn_inputs(algo, z, &c->conv, 0, &x, &k);
-		y = pm__algo_scratch(algo, z->n * z->co * z->py, z->bytes);
-	}
+	if (z->px > 1)
+		t = turn_inputs(algo, c, z, 0, 0);
 	g = pm__algo_call_stage(algo, PM_LIB_GEMM, c->dtype);
 	g->gemm = (PmLibGemm){ .m = z->n * z->py,
 			       .n = z->co,
@@ -180,7 +195,7 @@ int pm__algo_as_last_product(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize 
 			       .b_col = z->ci,
 			       .outer = 1,
 			       .alpha = 1 };
-	pm__algo_operands(algo, c, y, x, k);
+	pm__algo_operands(algo, c, t.y, t.x, t.w);
 	if (c->conv.has_bias) {
 		g->gemm.c = PM_LIB_C_COLUMNS;
 		g->gemm.beta = 1;
@@ -188,6 +203,6 @@ int pm__algo_as_last_product(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize 
 		pm__algo_pointer(&algo->stage[algo->n - 1], pm__algo_arg(3));
 	}
 	if (z->px > 1)
-		turn_back(algo, z, y);
+		turn_back(algo, c, z, t.y);
 	return 1;
 }

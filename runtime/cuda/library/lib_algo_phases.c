@@ -87,21 +87,13 @@ static Tiles tiles_of(const Shape *s, int64_t rows, int64_t groups, int64_t rows
 
 /* The weights with channels of y side by side: [taps, channels of x, channels of y] of a transposed
  * convolution, otherwise [channels of x, taps, channels of y]. */
-static PmAlgoPlace turned_weights(PmAlgo *algo, const PmLibConv *v, const PmAlgoSize *z)
+static PmAlgoPlace turned_weights(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z)
 {
+	const PmLibConv *v = &c->conv;
 	int64_t cols = v->transposed ? z->taps : v->w[1] * z->taps,
 		rows = v->transposed ? v->w[0] * v->w[1] : v->w[0];
-	PmAlgoPlace w = pm__algo_arg(2);
-	PmAlgoStage *s;
 
-	if (rows > 1 && cols > 1) {
-		w = pm__algo_scratch(algo, rows * cols, z->bytes);
-		s = pm__algo_stage(algo, "turn_back");
-		pm__algo_pointer(s, w);
-		pm__algo_pointer(s, pm__algo_arg(2));
-		s->blocks = (uint32_t)pm__algo_turn(s, 1, rows, cols);
-	}
-	return w;
+	return rows > 1 && cols > 1 ? pm__algo_turn_weights(algo, c, 1, rows, cols) : pm__algo_arg(2);
 }
 
 static void add_numbers(PmAlgoStage *s, const PmLibConv *v, const PmAlgoSize *z, const Shape *h,
@@ -152,7 +144,7 @@ int pm__algo_as_phases(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z, in
 	t = tiles_of(&h, rows, v->groups, rows_each, z->bytes);
 	if (t.blocks > INT_MAX)
 		return 0;
-	w = turned_weights(algo, v, z);
+	w = turned_weights(algo, c, z);
 	s = pm__algo_stage(algo, rows_each == 16 ? "phases_16" : (rows_each == 8 ? "phases_8" : "phases_4"));
 	pm__algo_pointer(s, pm__algo_arg(0));
 	pm__algo_pointer(s, pm__algo_arg(1));

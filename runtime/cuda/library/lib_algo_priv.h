@@ -26,6 +26,8 @@ int64_t pm__algo_of_three(int64_t a, int64_t b, int64_t c);
 PmAlgoPlace pm__algo_arg(int i);
 /* Room for so many elements; too much for any algorithm where that is more than PM_ALGO_HUGE bytes. */
 PmAlgoPlace pm__algo_scratch(PmAlgo *algo, int64_t elements, int64_t bytes);
+/* 1 when no more is asked for than an algorithm may have. */
+int pm__algo_has_room(const PmAlgo *algo);
 
 /* A further stage: a kernel by its name. Its pointers and then its numbers are added in order. */
 PmAlgoStage *pm__algo_stage(PmAlgo *algo, const char *entry);
@@ -38,8 +40,12 @@ int64_t pm__algo_lanes_for(int64_t places);
 
 /* A further stage: the bias of each of `channels` planes of that many places, over and over up to `total`. */
 void pm__algo_fill(PmAlgo *algo, PmAlgoPlace y, int64_t places, int64_t channels, int64_t total);
-/* The numbers of one job of turning `batch` matrices of R x C; returns its blocks. */
-int64_t pm__algo_turn(PmAlgoStage *s, int64_t batch, int64_t R, int64_t C);
+/* The numbers of one job of turning `batch` matrices of R x C elements of so many bytes; returns its blocks.
+ * Both sides' addresses are multiples of `align`. */
+int64_t pm__algo_turn(PmAlgoStage *s, int64_t batch, int64_t R, int64_t C, int64_t bytes, int64_t align);
+/* A further stage: the weights, argument 2, as `batch` matrices of R x C, turned; returns where they lie
+ * then. Constant ones are turned once: no other stage may stand before. */
+PmAlgoPlace pm__algo_turn_weights(PmAlgo *algo, const PmLibCall *c, int64_t batch, int64_t R, int64_t C);
 /* Blocks that fill so many. */
 int64_t pm__algo_fill_blocks(int64_t total);
 

@@ -45,15 +45,41 @@ PmAlgoPlace pm__algo_arg(int i)
 	return (PmAlgoPlace){ i, 0 };
 }
 
-PmAlgoPlace pm__algo_scratch(PmAlgo *algo, int64_t elements, int64_t bytes)
+/* Bytes of so many elements, a multiple of FRESH. */
+static int64_t room(int64_t elements, int64_t bytes)
 {
-	PmAlgoPlace p = { PM_ALGO_SCRATCH, algo->scratch };
 	int64_t size;
 
 	if (!pm_mul_i64(elements, bytes, &size) || size > PM_ALGO_HUGE)
 		size = PM_ALGO_HUGE; /* of which an algorithm may have four, and none is allowed */
-	algo->scratch += (size + FRESH - 1) / FRESH * FRESH;
+	return (size + FRESH - 1) / FRESH * FRESH;
+}
+
+PmAlgoPlace pm__algo_scratch(PmAlgo *algo, int64_t elements, int64_t bytes)
+{
+	PmAlgoPlace p = { PM_ALGO_SCRATCH, algo->scratch };
+
+	algo->scratch += room(elements, bytes);
 	return p;
+}
+
+int pm__algo_has_room(const PmAlgo *algo)
+{
+	return algo->scratch + algo->kept <= PM_ALGO_MAX_SCRATCH;
+}
+
+PmAlgoPlace pm__algo_turn_weights(PmAlgo *algo, const PmLibCall *c, int64_t batch, int64_t R, int64_t C)
+{
+	int64_t *bytes = c->conv.constant ? &algo->kept : &algo->scratch;
+	PmAlgoPlace w = { c->conv.constant ? PM_ALGO_KEPT : PM_ALGO_SCRATCH, *bytes };
+	PmAlgoStage *s = pm__algo_stage(algo, "turn");
+
+	*bytes += room(pm__algo_of_three(batch, R, C), (int64_t)pm_dtype_size(c->dtype));
+	algo->n_once += c->conv.constant;
+	pm__algo_pointer(s, w);
+	pm__algo_pointer(s, pm__algo_arg(2));
+	s->blocks = (uint32_t)pm__algo_turn(s, batch, R, C, (int64_t)pm_dtype_size(c->dtype), c->align[2]);
+	return w;
 }
 
 PmAlgoStage *pm__algo_stage(PmAlgo *algo, const char *entry)
@@ -107,11 +133,23 @@ void pm__algo_fill(PmAlgo *algo, PmAlgoPlace y, int64_t places, int64_t channels
 	s->blocks = (uint32_t)pm__algo_fill_blocks(total);
 }
 
-int64_t pm__algo_turn(PmAlgoStage *s, int64_t batch, int64_t R, int64_t C)
+/* A tile's rows: as many for each tile as 4096 elements allow, and even. */
+static int64_t lines_of(int64_t R, int64_t C)
 {
-	int64_t cols = C < 32 ? C : 32, rows = 1024 / cols;
+	int64_t most = 4096 / C / 2 * 2, tiles = (R + most - 1) / most;
+
+	return ((R + tiles - 1) / tiles + 1) / 2 * 2;
+}
+
+int64_t pm__algo_turn(PmAlgoStage *s, int64_t batch, int64_t R, int64_t C, int64_t bytes, int64_t align)
+{
+	enum { FEW = 1 << 19 }; /* elements: more of them are moved faster by fewer blocks */
+	int in_pairs = bytes <= 4 && align % (2 * bytes) == 0 && R % 2 == 0;
+	int pairs = !in_pairs ? 0 : C < 32 ? 2 : C % 2 == 0;
+	int64_t cols = pairs == 1 ? 64 : C < 32 ? C : 32;
+	int64_t rows = pairs == 1 ? (R * C > FEW ? 64 : 32) : pairs ? lines_of(R, C) : 1024 / cols;
 	int64_t tiles_r = (R + rows - 1) / rows, tiles_c = (C + cols - 1) / cols;
-	const int64_t v[] = { R, C, rows, cols, tiles_r, tiles_c };
+	const int64_t v[] = { pairs, R, C, rows, cols, tiles_r, tiles_c };
 
 	for (size_t i = 0; i < sizeof v / sizeof *v; i++)
 		pm__algo_number(s, v[i]);

@@ -13,68 +13,185 @@ template<> struct wide<double> {
 };
 typedef wide<T>::type A; /* that sums are made in */
 
-/* One tile of `rows` x `cols`, at most 1024 elements, of a batch of R x C matrices x, transposed into y. `at` counts
- * tiles, columns fastest, then rows. 256 threads, four elements each. */
-static __device__ void turn(T *y, const T *x, U at, int R, int C, int rows, int cols, U tiles_r, U tiles_c)
+/* Matrices are transposed in tiles by 256 threads: at most 1024 elements that are moved one by one, or 4096 that are moved in pairs,
+ * which of two bytes each takes a third of the time. Doubles are never moved in pairs. */
+template<int BYTES> struct pair_of {
+	typedef unsigned long long type; /* of doubles: never used */
+};
+template<> struct pair_of<2> {
+	typedef unsigned type;
+};
+typedef pair_of<sizeof(T)>::type Pair;
+
+enum { TURN_PAIRS = sizeof(T) <= 4, TURN_ONE = 1536 /* two columns are the widest with their padding */, TURN_PITCH = 33 /* pairs */,
+       TURN_TILE = TURN_PAIRS ? 64 * TURN_PITCH * 2 : TURN_ONE };
+
+/* A tile of a matrix R x C: its corner is where x and y point, nr x nc elements lie in the matrix. */
+typedef struct Tile {
+	T *y;
+	const T *x;
+	U R, C, nr, nc;
+} Tile;
+
+/* `rows` x `cols`. */
+static __device__ void turn_one(const Tile &m, T *tile, U rows, U cols)
 {
 	enum { EACH = 4 };
-	__shared__ T tile[1536]; /* two columns are the widest with their padding */
-	const U rest = at / tiles_c, b = rest / tiles_r;
-	const int c0 = (int)(at - rest * tiles_c) * cols, r0 = (int)(rest - b * tiles_r) * rows, pitch = cols | 1;
-	const int nr = R - r0 < rows ? R - r0 : rows, nc = C - c0 < cols ? C - c0 : cols;
+	const U pitch = cols | 1;
 	T v[EACH];
 
-	x += ((long long)b * R + r0) * C + c0;
-	y += ((long long)b * C + c0) * R + r0;
 #pragma unroll
 	for (int i = 0; i < EACH; i++) {
-		const U e = threadIdx.x + i * 256, r = e / (U)cols, c = e - r * (U)cols;
+		const U e = threadIdx.x + i * 256, r = e / cols, c = e - r * cols;
 
-		if (r < (U)nr && c < (U)nc)
-			v[i] = x[(long long)r * C + c];
+		if (r < m.nr && c < m.nc)
+			v[i] = m.x[(long long)r * m.C + c];
 	}
 #pragma unroll
 	for (int i = 0; i < EACH; i++) {
-		const U e = threadIdx.x + i * 256, r = e / (U)cols, c = e - r * (U)cols;
+		const U e = threadIdx.x + i * 256, r = e / cols, c = e - r * cols;
 
-		if (r < (U)nr && c < (U)nc)
+		if (r < m.nr && c < m.nc)
 			tile[r * pitch + c] = v[i];
 	}
 	__syncthreads();
 #pragma unroll
 	for (int i = 0; i < EACH; i++) {
-		const U e = threadIdx.x + i * 256, c = e / (U)rows, r = e - c * (U)rows;
+		const U e = threadIdx.x + i * 256, c = e / rows, r = e - c * rows;
 
-		if (c < (U)nc && r < (U)nr)
-			y[(long long)c * R + r] = tile[r * pitch + c];
+		if (c < m.nc && r < m.nr)
+			m.y[(long long)c * m.R + r] = tile[r * pitch + c];
 	}
 }
 
-/* Two batches of matrices, the first in the first `first` blocks. */
-extern "C" __global__ void turn_two(T *y, const T *x, T *z, const T *w, int first, int R, int C, int rows, int cols, int tiles_r,
-				    int tiles_c, int R1, int C1, int rows1, int cols1, int tiles_r1, int tiles_c1)
+/* ROWS x 64; R and C are even. The tile has its odd rows behind its even ones, so that neither side has bank conflicts. */
+template<int ROWS> static __device__ void turn_pairs(const Tile &m, Pair *tile)
 {
-	if ((int)blockIdx.x < first)
-		turn(y, x, blockIdx.x, R, C, rows, cols, tiles_r, tiles_c);
+	enum { LINES = 8 /* that are read at once */, ACROSS = ROWS / 2 /* pairs of rows */, DOWN = 256 / ACROSS, ODD = ACROSS * TURN_PITCH,
+	       BITS = TURN_PAIRS ? sizeof(T) * 8 : 1 };
+	const Pair low = ((Pair)1 << BITS) - 1;
+	const U lane = threadIdx.x % 32, line = threadIdx.x / 32, across = threadIdx.x % ACROSS, down = threadIdx.x / ACROSS;
+	const T *x = m.x + (long long)line * m.C + lane * 2;
+	T *y = m.y + (long long)(down * 2) * m.R + across * 2;
+	Pair v[ROWS / LINES];
+
+#pragma unroll
+	for (U i = 0; i < ROWS / LINES; i++)
+		if (lane * 2 < m.nc && line + i * LINES < m.nr)
+			v[i] = *(const Pair *)(x + (long long)(i * LINES) * m.C);
+#pragma unroll
+	for (U i = 0; i < ROWS / LINES; i++)
+		if (lane * 2 < m.nc && line + i * LINES < m.nr)
+			tile[line % 2 * ODD + (line / 2 + i * LINES / 2) * TURN_PITCH + lane] = v[i];
+	__syncthreads();
+#pragma unroll
+	for (U i = 0; i < 32 / DOWN; i++)
+		if (across * 2 < m.nr && (down + i * DOWN) * 2 < m.nc) {
+			const Pair a = tile[across * TURN_PITCH + down + i * DOWN], b = tile[ODD + across * TURN_PITCH + down + i * DOWN];
+			T *to = y + (long long)(i * DOWN * 2) * m.R;
+
+			*(Pair *)to = (a & low) | b << BITS;
+			*(Pair *)(to + m.R) = a >> BITS | (b & ~low);
+		}
+}
+
+/* Rows that are short, so that they lie together: an even number of them, whole, at most 4096 elements; R is even. */
+static __device__ void turn_lines(const Tile &m, T *tile)
+{
+	enum { EACH = 8 };
+	const U all = m.nr * m.C, pairs = m.nr / 2;
+
+#pragma unroll
+	for (int i = 0; i < EACH; i++) {
+		const U e = (threadIdx.x + i * 256) * 2;
+
+		if (e < all)
+			pm_store<2>(tile + e, pm_load<2>(m.x + e));
+	}
+	__syncthreads();
+#pragma unroll
+	for (int i = 0; i < EACH; i++) {
+		const U e = threadIdx.x + i * 256, c = e / pairs, r = (e - c * pairs) * 2;
+		pm_vec<T, 2> v;
+
+		if (c < m.C) {
+			v[0] = tile[r * m.C + c];
+			v[1] = tile[(r + 1) * m.C + c];
+			pm_store<2>(m.y + (long long)c * m.R + r, v);
+		}
+	}
+}
+
+/* One tile of `rows` x `cols` of a batch of R x C matrices x, transposed into y. `at` counts tiles, columns fastest, then rows.
+ * `pairs` says how it is moved: 0 by elements, 1 in pairs, of 64 or 32 rows, 2 in pairs and whole rows. */
+static __device__ void turn_tile(T *y, const T *x, U at, int pairs, int R, int C, int rows, int cols, U tiles_r, U tiles_c)
+{
+	__shared__ __align__(8) T tile[TURN_TILE];
+	const U rest = at / tiles_c, b = rest / tiles_r, c0 = (at - rest * tiles_c) * (U)cols, r0 = (rest - b * tiles_r) * (U)rows;
+	const U nr = (U)R - r0, nc = (U)C - c0;
+	const Tile m = { y + ((long long)b * C + c0) * R + r0, x + ((long long)b * R + r0) * C + c0, (U)R, (U)C,
+			 nr < (U)rows ? nr : (U)rows, nc < (U)cols ? nc : (U)cols };
+
+	if (!TURN_PAIRS || !pairs)
+		turn_one(m, tile, (U)rows, (U)cols);
+	else if (pairs == 2)
+		turn_lines(m, tile);
+	else if (rows == 64)
+		turn_pairs<64>(m, (Pair *)tile);
 	else
-		turn(z, w, blockIdx.x - first, R1, C1, rows1, cols1, tiles_r1, tiles_c1);
+		turn_pairs<32>(m, (Pair *)tile);
 }
 
-extern "C" __global__ void turn_back(T *y, const T *x, int R, int C, int rows, int cols, int tiles_r, int tiles_c)
+extern "C" __global__ void turn(T *y, const T *x, int pairs, int R, int C, int rows, int cols, int tiles_r, int tiles_c)
 {
-	turn(y, x, blockIdx.x, R, C, rows, cols, tiles_r, tiles_c);
+	turn_tile(y, x, blockIdx.x, pairs, R, C, rows, cols, tiles_r, tiles_c);
 }
 
-/* The bias of each of `channels` planes of P elements, `total` in all; each thread eight of them. */
-static __device__ void spread_bias(T *y, const T *bias, U block, int P, int channels, U total)
+/* The bias of each of `channels` planes of P elements, `total` in all; a block 2048 of them, 16 bytes at a time. */
+static __device__ void spread_bias(T *y, const T *bias, U block, U P, U channels, U total)
 {
-	for (U i = block * 2048 + threadIdx.x, end = block * 2048 + 2048; i < end && i < total; i += 256)
-		y[i] = bias[i / (U)P % (U)channels];
+	enum { V = 16 / sizeof(T) };
+
+	for (U i = block * 2048 + threadIdx.x * V, end = i + 2048 - threadIdx.x * V; i < end && i < total; i += 256 * V) {
+		const U plane = i / P;
+		U c = plane % channels, at = i - plane * P;
+		pm_vec<T, V> v;
+
+#pragma unroll
+		for (int j = 0; j < V; j++) {
+			v[j] = bias[c];
+			if (++at == P) {
+				at = 0;
+				c = c + 1 == channels ? 0 : c + 1;
+			}
+		}
+		if (i + V <= total && (size_t)y % 16 == 0)
+			pm_store<V>(y + i, v);
+		else
+			for (int j = 0; j < V && i + j < total; j++)
+				y[i + j] = v[j];
+	}
+}
+
+/* Two batches of matrices, the first in the first `first` blocks, the second up to block `second`; those from there on fill f with a
+ * bias. */
+extern "C" __global__ void turn_in(T *y, const T *x, T *z, const T *w, T *f, const T *bias, int first, int second, int pairs, int R,
+				   int C, int rows, int cols, int tiles_r, int tiles_c, int pairs1, int R1, int C1, int rows1, int cols1,
+				   int tiles_r1, int tiles_c1, int P, int channels, int total)
+{
+	const int block = (int)blockIdx.x;
+
+	if (block >= second)
+		spread_bias(f, bias, (U)(block - second), (U)P, (U)channels, (U)total);
+	else if (block < first)
+		turn_tile(y, x, (U)block, pairs, R, C, rows, cols, tiles_r, tiles_c);
+	else
+		turn_tile(z, w, (U)(block - first), pairs1, R1, C1, rows1, cols1, tiles_r1, tiles_c1);
 }
 
 extern "C" __global__ void fill(T *y, const T *bias, int P, int channels, int total)
 {
-	spread_bias(y, bias, blockIdx.x, P, channels, (U)total);
+	spread_bias(y, bias, blockIdx.x, (U)P, (U)channels, (U)total);
 }
 
 /* The elements of x [N, C, x0, x1, x2] that the windows at P = (y0, y1, y2) places read, as matrices [K = (C, k0, k1, k2), P] whose
@@ -88,7 +205,7 @@ extern "C" __global__ void gather(T *m, const T *x, T *y, const T *bias, int fir
 	const U block = blockIdx.x, taps = (U)(k0 * k1 * k2);
 
 	if ((int)block >= first) {
-		spread_bias(y, bias, block - first, P, channels, (U)total);
+		spread_bias(y, bias, block - first, (U)P, (U)channels, (U)total);
 		return;
 	}
 	const U rest = block / (U)blocks_p, n = rest / (U)blocks_k, bk = rest - n * (U)blocks_k;

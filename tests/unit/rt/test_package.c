@@ -243,6 +243,7 @@ static const Wrong wrong[] = {
 	W(CALL, 1, v[0], -1, "CALLS is no call that libraries take"),
 	W(CALL, 1, v[4], 0, "CALLS is no call that libraries take"),
 	W(CALL, 1, v[22], 0, "CALLS is no call that libraries take"),
+	W(CALL, 1, v[28], 2, "CALLS is no call that libraries take"),
 	W(CHOICE, 0, call, 2, "CHOICES is for no call"),
 	W(CHOICE, 0, gpu, 1000, "CHOICES is for no call"),
 };
@@ -265,6 +266,32 @@ static void every_wrong_number_is_refused(void **state)
 			fail_msg("number %zu: '%s' instead of '%s'", i, err.text, w->says);
 		pm_str_release(&own);
 	}
+}
+
+/* What is made once of weights that are not constant would be wrong in the next run. */
+static void constant_weights_are_constants(void **state)
+{
+	PmRtfSection call = test_package_section(&good, PM_RTF_CALLS);
+	PmRtfSection step = test_package_section(&good, PM_RTF_STEPS);
+	PmRtfSection arg = test_package_section(&good, PM_RTF_ARGS);
+	const int64_t is_constant = 1;
+	const uint32_t convolution = 1, input = 0;
+	PmStr own = PM_STR_INIT;
+	PmErr err;
+
+	(void)state;
+	pm_str_addn(&own, good.s, good.len);
+	memcpy(own.s + step.offset + offsetof(PmRtfStep, call), &convolution, sizeof convolution);
+	memcpy(own.s + call.offset + call.record + offsetof(PmRtfCall, v) + 28 * sizeof(int64_t),
+	       &is_constant, sizeof is_constant);
+	test_package_seal(&own);
+	if (read_bytes(own.s, own.len, 1, &err))
+		fail_msg("%s", err.text);
+	memcpy(own.s + arg.offset + 2 * arg.record + offsetof(PmRtfArg, buffer), &input, sizeof input);
+	test_package_seal(&own);
+	is_refused(read_bytes(own.s, own.len, 1, &err), &err, "constant", 0);
+	assert_non_null(strstr(err.text, "calls a library with other arguments than it takes"));
+	pm_str_release(&own);
 }
 
 /* The list of sections itself. */
@@ -376,6 +403,7 @@ int main(void)
 		cmocka_unit_test(cuts_that_look_whole_are_refused),
 		cmocka_unit_test(every_changed_byte_is_found),
 		cmocka_unit_test(every_wrong_number_is_refused),
+		cmocka_unit_test(constant_weights_are_constants),
 		cmocka_unit_test(wrong_sections_are_refused),
 		cmocka_unit_test(foreign_files_are_refused),
 		cmocka_unit_test(sha256_is_that_of_others),

@@ -37,6 +37,7 @@ static struct {
 
 static int declines;    /* everything */
 static int infinite;    /* the first element of the first operand is */
+static int constant;    /* weights are taken for constants */
 static PmAlgoKind algo; /* by which calls are made; one that cannot be made so is declined */
 
 static int lib_has_third(const PmLibCall *c)
@@ -52,7 +53,10 @@ static PmStatus prepare(PmDevice *d, const PmLibCall *c, const char *label, PmLi
 	assert_true(lib.n < MAX_CALLS);
 	if (declines || !pm_algo_describe(c, algo, &w))
 		return PM_DECLINED;
-	lib.call[lib.n++] = *c;
+	lib.call[lib.n] = *c;
+	if (constant && c->kind == PM_LIB_CONV)
+		lib.call[lib.n].conv.constant = 1;
+	lib.n++;
 	out->id = (uint32_t)lib.n;
 	return PM_OK;
 }
@@ -86,7 +90,7 @@ static void run_kernel(PmDevice *d, const PmAlgoStage *s, PmModule m, const PmDe
 static void run_algo(PmDevice *d, const PmLibCall *c, const PmDevArg *args)
 {
 	PmSource source = { "lib_algo.cu", pm_algo_source(), (PmDType)c->dtype };
-	PmDevArg at[PM_ALGO_SCRATCH + 1] = { { .kind = PM_DARG_BUF } }, moved[4];
+	PmDevArg at[PM_ALGO_N_ARGS] = { { .kind = PM_DARG_BUF } }, moved[4];
 	PmModule m = { 0 };
 	PmAlgo w;
 	PmErr err;
@@ -96,10 +100,15 @@ static void run_algo(PmDevice *d, const PmLibCall *c, const PmDevArg *args)
 	assert_true(pm_algo_describe(c, algo, &w));
 	own = algo != PM_ALGO_PLAIN || w.n > 1;
 	memcpy(at, args, (size_t)(lib_has_third(c) ? 4 : 3) * sizeof *args);
-	at[PM_ALGO_SCRATCH] = (PmDevArg){ .kind = PM_DARG_BUF };
+	at[PM_ALGO_SCRATCH] = at[PM_ALGO_KEPT] = (PmDevArg){ .kind = PM_DARG_BUF };
 	if (own && (d->ops->load(d, &source, 1, &m, &err) ||
-		    d->ops->alloc(d, w.scratch, PM_BUF_SCRATCH, &at[PM_ALGO_SCRATCH].buf, &err)))
+		    d->ops->alloc(d, w.scratch, PM_BUF_SCRATCH, &at[PM_ALGO_SCRATCH].buf, &err) ||
+		    d->ops->alloc(d, w.kept, PM_BUF_SCRATCH, &at[PM_ALGO_KEPT].buf, &err)))
 		fail_msg("%s", err.text);
+	for (int i = 0; i < w.n_once; i++) /* constants, and what is kept, are all that they know */
+		for (int k = 0; k < w.stage[i].n_places; k++)
+			assert_true(w.stage[i].entry && (w.stage[i].place[k].arg == 2 ||
+							 w.stage[i].place[k].arg == PM_ALGO_KEPT));
 	for (int i = 0; i < w.n; i++) {
 		const PmAlgoStage *s = &w.stage[i];
 
@@ -117,6 +126,7 @@ static void run_algo(PmDevice *d, const PmLibCall *c, const PmDevArg *args)
 		return;
 	assert_int_equal(d->ops->sync(d, &err), PM_OK);
 	d->ops->release(d, at[PM_ALGO_SCRATCH].buf);
+	d->ops->release(d, at[PM_ALGO_KEPT].buf);
 	d->ops->unload(d, m);
 }
 
@@ -421,6 +431,69 @@ static void every_way_agrees(void **state)
 	algo = PM_ALGO_PLAIN;
 }
 
+/* Matrices are transposed by elements, in pairs of 64 and of 32 rows, and in whole rows; constant weights
+ * once.
+ */
+static void matrices_are_transposed_in_every_way(void **state)
+{
+	static const struct {
+		const char *x, *w, *y, *bias;
+		int once; /* weights that are turned */
+	} cases[] = {
+		{ "2,70,9,10", "66,70,3,3", "2,66,9,10", "66", 1 },
+		{ "2,70,9,10", "66,70,3,3", "2,66,9,10", "", 1 },
+		{ "1,66,61,130", "2,66,1,1", "1,2,61,130", "2", 0 },
+		{ "1,34,90,174", "32,34,1,1", "1,32,90,174", "", 0 },
+		{ "1,9,7,7", "6,9,3,3", "1,6,7,7", "6", 1 },
+		{ "1,64,3,5", "6,64,3,3", "1,6,3,5", "6", 1 },
+		{ "1,520,2,3", "3,520,3,3", "1,3,2,3", "3", 1 },
+	};
+	char text[LIB_CASE_TEXT], bias[32];
+
+	(void)state;
+	algo = PM_ALGO_LAST;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		for (constant = 0; constant < 2; constant++) {
+			int pad = cases[i].once;
+			PmAlgo w;
+
+			snprintf(bias, sizeof bias, *cases[i].bias ? ", float16[%s] b" : "", cases[i].bias);
+			snprintf(text, sizeof text,
+				 "g (float16[%s] x, float16[%s] w%s) => (float16[%s] y) { y = Conv "
+				 "<dilations = "
+				 "[1, 1], group = 1, pads = [%d, %d, %d, %d], strides = [1, 1]> (x, w%s) }",
+				 cases[i].x, cases[i].w, bias, cases[i].y, pad, pad, pad, pad,
+				 *cases[i].bias ? ", b" : "");
+			agrees(text, 1);
+			assert_true(pm_algo_describe(&lib.call[0], algo, &w));
+			assert_int_equal(w.n_once, constant && cases[i].once);
+			assert_int_equal(w.n, 3 + w.n_once); /* with the bias, too */
+		}
+	constant = 1;
+	algo = PM_ALGO_PHASES_4;
+	agrees("g (float[1,4,6,6] x, float[6,2,3,3] w) => (float[1,6,6,6] y) { y = Conv <dilations = [1, 1], "
+	       "group = 2, pads = [1, 1, 1, 1], strides = [1, 1]> (x, w) }",
+	       1);
+	constant = 0;
+	algo = PM_ALGO_PLAIN;
+}
+
+/* What a plan says of weights: whether they are the model's own. */
+static void plans_know_constant_weights(void **state)
+{
+	(void)state;
+	agrees("g (float[1,1,5] x) => (float[1,1,4] y) <float[1,1,2] w = {1, 2}> { y = Conv <dilations = "
+	       "[1], "
+	       "group = 1, pads = [0, 0], strides = [1]> (x, w) }",
+	       1);
+	assert_int_equal(lib.call[0].conv.constant, 1);
+	agrees("g (float[1,1,5] x, float[1,1,2] w) => (float[1,1,4] y) { y = Conv <dilations = [1], group = "
+	       "1, "
+	       "pads = [0, 0], strides = [1]> (x, w) }",
+	       1);
+	assert_int_equal(lib.call[0].conv.constant, 0);
+}
+
 /* The convolutions by a kernel of ours in the other types too. */
 static void phases_agree_in_every_type(void **state)
 {
@@ -600,6 +673,8 @@ int main(void)
 		cmocka_unit_test(convolutions_are_described),
 		cmocka_unit_test(transposed_convolutions_are_described),
 		cmocka_unit_test(every_way_agrees),
+		cmocka_unit_test(matrices_are_transposed_in_every_way),
+		cmocka_unit_test(plans_know_constant_weights),
 		cmocka_unit_test(phases_agree_in_every_type),
 		cmocka_unit_test(phases_keep_infinities),
 		cmocka_unit_test(phases_leave_tensor_cores_theirs),

@@ -196,8 +196,9 @@ typedef struct PmDeviceOps {
 	 * descriptor 0. NULL: the device's kernels run where they can do no harm. */
 	PmStatus (*shut)(PmDevice *d, int serving, PmErr *err);
 	/* A sequence of steps that runs again and again on the same arguments: new checks and lays out
-	 * everything, run only enqueues, in order. Buffers, modules and library calls must outlive it.
-	 * Members NULL where nothing is gained: use launch and lib_run. */
+	 * everything, and enqueues what depends on constants alone; run only enqueues, in order. Buffers,
+	 * modules and library calls must outlive it. Members NULL where nothing is gained: use launch and
+	 * lib_run. */
 	PmStatus (*call_new)(PmDevice *d, const PmDevStep *step, size_t n, PmCall *out, PmErr *err);
 	PmStatus (*call_run)(PmDevice *d, PmCall c, PmErr *err);
 	void (*call_drop)(PmDevice *d, PmCall c);

@@ -418,17 +418,19 @@ static PmStatus make_call(PmBind *b, PmErr *err)
 	return st;
 }
 
+PmStatus pm_bind_ready(PmBind *b, PmErr *err)
+{
+	return b->x->d->ops->call_run && !b->call.id ? make_call(b, err) : PM_OK;
+}
+
 PmStatus pm_bind_launch(PmBind *b, PmErr *err)
 {
 	const PmDeviceOps *ops = b->x->d->ops;
 	const PmPlan *p = b->x->p;
-	PmStatus st = PM_OK;
+	PmStatus st = pm_bind_ready(b, err);
 
-	if (ops->call_run) {
-		if (!b->call.id)
-			st = make_call(b, err);
+	if (ops->call_run)
 		return st ? st : ops->call_run(b->x->d, b->call, err);
-	}
 	for (size_t i = 0; i < p->steps.n && !st; i++)
 		if (p->steps.v[i].source >= 0)
 			st = launch(b, &p->steps.v[i], err);

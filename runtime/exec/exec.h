@@ -154,6 +154,9 @@ size_t pm_bind_n_inner(const PmBind *b);
 PmBuf pm_bind_inner(const PmBind *b, size_t i, int64_t *bytes);
 /* Fills everything but the inputs with a pattern. */
 PmStatus pm_bind_poison(PmBind *b, uint32_t pattern, PmErr *err);
+/* Makes the launches ready, as the first pm_bind_launch does. Before launches are recorded: what depends on
+ * constants alone is computed here, and would be in the recording otherwise. */
+PmStatus pm_bind_ready(PmBind *b, PmErr *err);
 /* Enqueues the plan's launches, nothing else. */
 PmStatus pm_bind_launch(PmBind *b, PmErr *err);
 /* Called around each launch, number i of pm_plan_launch; an error ends the call. */

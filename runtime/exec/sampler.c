@@ -273,8 +273,10 @@ static int replays(const PmSampleAsk *ask)
 
 static PmStatus record(PmSampler *s, Side *side, int i, PmErr *err)
 {
-	PmStatus st = s->d->ops->clock->record_begin(s->d, err), launched;
+	PmStatus st = pm_bind_ready(side->bind[i], err), launched;
 
+	if (!st)
+		st = s->d->ops->clock->record_begin(s->d, err);
 	if (st)
 		return st;
 	launched = pm_bind_launch(side->bind[i], err);

@@ -53,7 +53,8 @@ static const char *convolution(void)
 		    CHANNELS, CHANNELS, CHANNELS, CHANNELS, CHANNELS);
 	for (int i = 0; i < CHANNELS * CHANNELS * 9; i++)
 		pm_str_addf(&s, "%s%g", i ? ", " : "", (i * 7 % 31 - 15) / 256.0);
-	pm_str_add(&s, "}>\n{ y = Conv <pads = [1, 1, 1, 1]> (x, w, b) }\n");
+	pm_str_add(&s, "}>\n{ y = Conv <dilations = [1, 1], group = 1, pads = [1, 1, 1, 1], strides = [1, "
+		       "1]> (x, w, b) }\n");
 	path = test_model_file("convolution", s.s);
 	pm_str_release(&s);
 	return path;

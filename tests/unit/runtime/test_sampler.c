@@ -107,6 +107,27 @@ static void replay_drop(PmDevice *d, PmReplay r)
 	(void)d, (void)r;
 }
 
+/* A device with sequences: made ready (N), run (C), neither of which computes anything. */
+static PmStatus call_new(PmDevice *d, const PmDevStep *step, size_t n, PmCall *out, PmErr *err)
+{
+	(void)d, (void)step, (void)n, (void)err;
+	pm_str_addc(&log_text, 'N');
+	out->id = 1;
+	return PM_OK;
+}
+
+static PmStatus call_run(PmDevice *d, PmCall c, PmErr *err)
+{
+	(void)d, (void)c, (void)err;
+	pm_str_addc(&log_text, 'C');
+	return PM_OK;
+}
+
+static void call_drop(PmDevice *d, PmCall c)
+{
+	(void)d, (void)c;
+}
+
 typedef struct Bed {
 	PmDevice *d;
 	PmDeviceOps ops;
@@ -308,6 +329,23 @@ static void calls_are_replayed(void **state)
 	drop(&b);
 }
 
+/* What a sequence computes of constants when it is made ready is in no recording. */
+static void calls_are_ready_before_they_are_recorded(void **state)
+{
+	Bed b;
+
+	(void)state;
+	make(&b);
+	b.ops.call_new = call_new;
+	b.ops.call_run = call_run;
+	b.ops.call_drop = call_drop;
+	take(&b, 0, PM_TIME_REPLAY, 7, 1);
+	assert_string_equal(log_text.s, "N[C]FDBRE");
+	take(&b, 0, PM_TIME_COLD, 7, 1);
+	assert_string_equal(log_text.s, "FDBCE");
+	drop(&b);
+}
+
 static void a_slow_host_is_a_disturbance(void **state)
 {
 	Bed b;
@@ -505,6 +543,7 @@ int main(void)
 		cmocka_unit_test(calls_that_are_made_again_have_fewer_places),
 		cmocka_unit_test(caches_are_emptied_and_the_host_is_hidden),
 		cmocka_unit_test(calls_are_replayed),
+		cmocka_unit_test(calls_are_ready_before_they_are_recorded),
 		cmocka_unit_test(a_slow_host_is_a_disturbance),
 		cmocka_unit_test(what_cannot_be_taken_is_refused),
 		cmocka_unit_test(no_side_finds_anothers_results),

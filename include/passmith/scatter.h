@@ -24,7 +24,11 @@ enum {
 	PM_SCATTER_SORTED_BYTES = 8, /* of an update in its range */
 	PM_SCATTER_SECTOR_BYTES = 32,
 	PM_SCATTER_TURN =
-		4096 /* indices of a tile that joins that are under way together; half where it is wide */
+		4096, /* indices of a tile that joins that are under way together; half where it is wide */
+	PM_SCATTER_ROW = 32,         /* a tile of rows has so many lines, or two or four times as many, */
+	PM_SCATTER_ROWS = 8,         /* and so many places, */
+	PM_SCATTER_ROWS_TURN = 1024, /* indices that are under way together, */
+	PM_SCATTER_ROWS_MANY = 16    /* and so many updates of a place; half with the most lines */
 };
 
 typedef struct PmScatter {
@@ -52,8 +56,9 @@ typedef struct PmScatterTiles {
 	int32_t columns, rows; /* lines and places of a tile */
 	int32_t looked;        /* lines of indices that it looks through */
 	int32_t sorted;        /* updates are sorted first */
-	int32_t picked; /* updates are read behind their indices, where the tile has their place; 0: beside
-			   them */
+	int32_t by_rows; /* a warp has a place, its threads have lines: updates are found for all at once */
+	int32_t picked;  /* updates are read behind their indices, where the tile has their place; 0: beside
+			    them */
 	int32_t ranges, shift; /* of 2^shift places */
 	int64_t list;          /* updates of a line for one range, in the mean */
 	int64_t along, across; /* tiles along the axis, and beside each other */
@@ -146,6 +151,28 @@ static inline double pm_scatter_joining(const PmScatterCosts *c, const PmScatter
 	       c->step_us * steps + pm_scatter_joins(c, s, g);
 }
 
+/* 1 for updates that are joined where all lines have the same indices, and lie beside each other. */
+static inline int pm_scatter_has_rows(const PmScatter *s)
+{
+	return s->joins && s->tuple == 1 && s->index_lines == 1 && s->lines >= PM_SCATTER_ROW &&
+	       !s->x_along && !s->update_along && !s->result_along;
+}
+
+/* A tile of rows: indices once, and for each place its updates, of all lines at once. Eight hide each other's
+ * waits: for indices, x, the first updates, and those behind. It looks in a tenth of the steps. */
+static inline double pm_scatter_rows(const PmScatterCosts *c, const PmScatter *s, const PmScatterTiles *g)
+{
+	int64_t times = pm_scatter_up(s->updates, PM_SCATTER_ROWS_TURN), turns = pm_scatter_turns(c, g);
+	double list = (double)s->updates / (double)s->places,
+	       many = g->columns > 2 * PM_SCATTER_ROW ? PM_SCATTER_ROWS_MANY / 2 : PM_SCATTER_ROWS_MANY,
+	       joined = list * (double)pm_scatter_moved(0, g->rows, g->columns, s->place_bytes),
+	       moved = 0.5 * (double)(s->updates * s->index_bytes) + (double)pm_scatter_places(s, g) + joined,
+	       steps = 0.1 * c->step_us * (double)pm_scatter_up(s->updates, PM_SCATTER_THREADS),
+	       waits = c->wait_us * (2 + (double)times + list / many);
+
+	return (c->us_per_byte * moved + steps) * (double)turns + waits * (double)pm_scatter_up(turns, 8);
+}
+
 /* A tile that replaces: indices, and then what comes to its places. Four hide each other's waits. */
 static inline double pm_scatter_replacing(const PmScatterCosts *c, const PmScatter *s,
 					  const PmScatterTiles *g)
@@ -207,6 +234,23 @@ static inline PmScatterTiles pm_scatter_look(const PmScatterCosts *c, const PmSc
 	return least;
 }
 
+/* Tiles of rows, of as many lines as take least; s has rows. */
+static inline PmScatterTiles pm_scatter_by_rows(const PmScatterCosts *c, const PmScatter *s)
+{
+	PmScatterTiles least = { 0 }, g = { .by_rows = 1 };
+	int32_t columns;
+
+	for (columns = PM_SCATTER_ROW; columns <= 4 * PM_SCATTER_ROW && columns < 2 * s->lines;
+	     columns *= 2) {
+		pm_scatter_shape(s, columns, PM_SCATTER_ROWS, &g);
+		g.looked = 1;
+		g.us = pm_scatter_rows(c, s, &g);
+		if (!least.rows || g.us < least.us)
+			least = g;
+	}
+	return least;
+}
+
 /* Tiles of sorted updates: they read few indices, and have as many lines as there are. A block sorts a line:
  * it reads the indices twice, and two blocks of a multiprocessor hide each other's steps. Tiles that join
  * read at a third of the rate. */
@@ -235,14 +279,15 @@ static inline PmScatterTiles pm_scatter_sort(const PmScatterCosts *c, const PmSc
 	return g;
 }
 
-/* The faster way. What is not named by one index is found only where it is sorted. */
+/* The faster way. What is not named by one index is found only where it is sorted. Rows were never slower
+ * than tiles that look for each line. */
 static inline PmScatterTiles pm_scatter_tiles(const PmScatterCosts *c, const PmScatter *s)
 {
 	PmScatterTiles sorted = pm_scatter_sort(c, s), looked;
 
 	if (s->tuple > 1)
 		return sorted;
-	looked = pm_scatter_look(c, s);
+	looked = pm_scatter_has_rows(s) ? pm_scatter_by_rows(c, s) : pm_scatter_look(c, s);
 	return looked.us <= sorted.us ? looked : sorted;
 }
 

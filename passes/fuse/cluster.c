@@ -270,6 +270,59 @@ static void neighbours(Grow *g, int i, int siblings)
 	}
 }
 
+/* Whether a node is a view of what is made outside, perhaps through other views of the set. */
+static int views_others(const Ctx *c, const Node *n)
+{
+	while (!n->launches && n->n_in) {
+		int op = n->in[0] < 0 ? -1 : c->g->op[n->in[0]].node;
+
+		if (op < 0 || !c->g->node[op].in_set)
+			return 1;
+		n = &c->g->node[op];
+	}
+	return 0;
+}
+
+static int is_read_by_set(const Ctx *c, const Node *n)
+{
+	int k, u, at = 0;
+
+	for (k = 0; k < n->n_out; k++)
+		for (u = 0; n->n_user[k] != 0xff && u < n->n_user[k]; u++)
+			if (in_set(c, n->user[at++]))
+				return 1;
+	return 0;
+}
+
+/* Leaves out views that were taken for what stands behind them, where that stayed outside: a kernel would
+ * write out what is a view without it. 0 where the seed is one: another will have the rest. */
+static int shed_views(Grow *g, int seed)
+{
+	Ctx *c = g->c;
+	const char *why;
+	int i, again;
+
+	do
+		for (again = 0, i = 0; i < c->g->n_nodes; i++) {
+			Node *n = &c->g->node[i];
+			double then;
+
+			if (!n->in_set || !views_others(c, n) || is_read_by_set(c, n))
+				continue;
+			n->in_set = 0;
+			then = time_of_set(g, &why);
+			if (then >= 0 && then + f_library_time(c, n) <= g->now) {
+				g->now = then;
+				g->why[i] = "nothing of the set reads it, and by itself it is a view";
+				again = 1;
+			} else {
+				n->in_set = 1;
+			}
+		}
+	while (again);
+	return c->g->node[seed].in_set;
+}
+
 static double alone(const Ctx *c, int *launches)
 {
 	double sum = 0;
@@ -333,6 +386,10 @@ static double from_seed(Grow *g, int at, PmStatus *why)
 				if (c->g->node[i].in_set)
 					neighbours(g, i, siblings);
 		} while (g->again);
+	if (!shed_views(g, at)) {
+		*why = pm_host_->decline("");
+		return -1;
+	}
 	before = alone(c, &launches);
 	if (launches < 2 && !f_has_product(c)) {
 		*why = pm_host_->decline("");

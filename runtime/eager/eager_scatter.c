@@ -6,6 +6,7 @@
 #include "kernels/scatter_elements.cu.h"
 #include "kernels/scatter_last.cu.h"
 #include "kernels/scatter_nd.cu.h"
+#include "kernels/scatter_rows.cu.h"
 #include "kernels/scatter_sort.cu.h"
 #include "kernels/scatter_tile.cu.h"
 #include "runtime/ref/ref.h"
@@ -230,7 +231,8 @@ static PmStatus launch_tiles(KGen *k, PmNode n, const Lines *l, const Tiles *g, 
 	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0);
 	PmStatus st;
 
-	pm__kg_define(k, "R", "%d", g->is.rows);
+	if (!g->is.by_rows)
+		pm__kg_define(k, "R", "%d", g->is.rows);
 	if (l->step[3] == 1)
 		pm__kg_define(k, "LAST", "1");
 	pm__kg_out(k, "y", pm__loc(p, y), k->dtype, pm__numel(p, y));
@@ -290,6 +292,19 @@ static PmStatus join_tiles(PmPlan *p, PmNode n, const Lines *l, const Tiles *g, 
 	return launch_tiles(&k, n, l, g, scatter_tile_cu, err);
 }
 
+/* The same where a warp has a place of many lines. */
+static PmStatus join_rows(PmPlan *p, PmNode n, const Lines *l, const Tiles *g, PmErr *err)
+{
+	KGen k;
+
+	begin_join(&k, p, n);
+	pm__kg_define(&k, "V", "%d", g->is.columns / PM_SCATTER_ROW);
+	pm__kg_define(&k, "CH", "%d",
+		      PM__BLOCK * pm_scatter_pow2(pm_scatter_up(l->len, PM__BLOCK),
+						  PM_SCATTER_ROWS_TURN / PM__BLOCK));
+	return launch_tiles(&k, n, l, g, scatter_rows_cu, err);
+}
+
 /* The last update takes the place of what is there. */
 static PmStatus last_tiles(PmPlan *p, PmNode n, const Lines *l, const Tiles *g, PmErr *err)
 {
@@ -310,6 +325,8 @@ static PmStatus scatter_tiles(PmPlan *p, PmNode n, const Lines *l, Tiles *g, PmE
 
 	if (st)
 		return st;
+	if (g->is.by_rows)
+		return join_rows(p, n, l, g, err);
 	return joins(p, n) ? join_tiles(p, n, l, g, err) : last_tiles(p, n, l, g, err);
 }
 

@@ -13,6 +13,22 @@ static int is_last(const Op *o)
 	return d == o->axis;
 }
 
+/* Whether all lines have the same indices: these were repeated across the lines. */
+static int repeats(const Ctx *c, const Op *o)
+{
+	const Op *i = &c->g->op[o->in[1]], *from;
+	int d, missing;
+
+	if (i->kind != OP_EXPAND)
+		return 0;
+	from = &c->g->op[i->in[0]];
+	missing = i->rank - from->rank;
+	for (d = missing; d < i->rank; d++)
+		if (d != o->axis && from->dim[d - missing] != 1)
+			return 0;
+	return 1;
+}
+
 /* As the eager run has it, whose operands all lie row by row here. */
 static PmScatter read_scatter(const Ctx *c, const Op *o)
 {
@@ -31,7 +47,7 @@ static PmScatter read_scatter(const Ctx *c, const Op *o)
 			.result_along = along };
 
 	s.lines = (int64_t)f_numel(u) / s.updates;
-	s.index_lines = tuples ? 1 : s.lines;
+	s.index_lines = tuples || repeats(c, o) ? 1 : s.lines;
 	return s;
 }
 

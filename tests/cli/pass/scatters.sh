@@ -43,6 +43,22 @@ scatter 2 float 100003 521 none
 tuples 1 1031 5 add
 tuples 2 1031 521 add
 
+# ---- indices of all lines at once ----
+
+cat >"$tmp/g.gpt" <<'EOF'
+g (float[1000,64] z, float[1100,64] u, float[1000,1] a, int64[1100] to) => (float[1000,64] y) <int64[2] c = {1100, 1}, int64[2] e = {1100, 64}>
+{ b = Gather <axis = 0> (a, to) v = Div (u, b) r = Reshape <allowzero = 0> (to, c) i = Expand (r, e) y = ScatterElements <axis = 0, reduction = "add"> (z, i, v) }
+EOF
+agrees 1 ScatterElements "messages of nodes"
+grep -q "launch eager ScatterElements float  grid=125,1,1" "$tmp/err"
+tap "a block has eight places of all lines"
+pm apply "$tmp/g.gpt" --pass "$build/passes/fuse.so" --target h200 -o "$tmp/fused.gpt"
+exits 0 "what makes the messages is fused"
+pm run "$tmp/fused.gpt" --device emu --compare ref --plan
+exits 0 "it agrees with the reference"
+grep -q "2 launches, 2 views" "$tmp/out" && grep -q "view Expand" "$tmp/err"
+tap "indices that the scatter alone reads stay a view"
+
 # ---- what is expected ----
 
 if ! command -v python3 >/dev/null; then

@@ -255,8 +255,8 @@ static const Shape shapes[] = {
 		"pads = [2, "
 		"2], dilations = [1]> (x, w, b) }" },
 	/* Scatters: by tiles, inner, outer and no lines, several tiles of either kind and pieces, repeated
-	 * and negative indices, indices of all lines at once, x and updates in another order; fewer lines
-	 * than the data has; a result that is too large for tiles. */
+	 * and negative indices, indices of all lines at once (few lines, and many), x and updates in another
+	 * order; fewer lines than the data has; a result that is too large for tiles. */
 	{ WIDE, "(#[6,9,4] x, int64[6,7,4] i, #[6,7,4] u) => (#[6,9,4] y) { y = ScatterElements <axis = 1, "
 		"reduction = "
 		"\"add\"> (x, i, u) }" },
@@ -272,6 +272,10 @@ static const Shape shapes[] = {
 		    "{12, 8}> { r = "
 		    "Reshape (j, s) i = Expand (r, e) y = ScatterElements <axis = 0, reduction = \"add\"> "
 		    "(x, i, u) }" },
+	{ WIDE,
+	  "(#[30,70] x, int64[1030] j, #[1030,70] u) => (#[30,70] y) <int64[2] s = {1030, 1}, int64[2] e "
+	  "= {1030, 70}> { r = Reshape (j, s) i = Expand (r, e) y = ScatterElements <axis = 0, reduction "
+	  "= \"add\"> (x, i, u) }" },
 	{ F32_ONLY,
 	  "(double[70,35] x, int64[150,35] i, double[150,35] u) => (double[70,35] y) { y = ScatterElements "
 	  "<axis = 0, reduction = \"mul\"> (x, i, u) }" },

@@ -23,9 +23,10 @@
  * is negative. */
 typedef enum Pattern { ONE, EACH, ANY, DOWN } Pattern;
 
-/* ROWS, LINES: ScatterElements along the first and the last of two axes. ND, TUPLES: ScatterND by one index,
- * and by two, of which the second is below 3. */
-typedef enum Form { ROWS, LINES, ND, TUPLES } Form;
+/* ROWS, LINES: ScatterElements along the first and the last of two axes. SAME: along the first, all lines
+ * having the same indices, which are repeated. ND, TUPLES: ScatterND by one index, and by two, of which the
+ * second is below 3. */
+typedef enum Form { ROWS, LINES, ND, SAME, TUPLES } Form;
 
 typedef struct Case {
 	Form form;
@@ -42,7 +43,7 @@ static int64_t place_of(const Case *c, int64_t i, int64_t line)
 {
 	uint64_t mixed;
 
-	if (c->form == ND || c->form == TUPLES) /* all lines have the same indices */
+	if (c->form >= ND) /* all lines have the same indices */
 		line = 0;
 	mixed = ((uint64_t)i * 2654435761u + (uint64_t)line * 40503u) * 0x9e3779b97f4a7c15u >> 33;
 	switch (c->pattern) {
@@ -88,6 +89,14 @@ static PmGraph *graph_of(const Case *c, char *text, size_t size)
 			     "{ y = ScatterND <reduction = \"%s\"> (x, i, u) }",
 			     t, p, l, k, t, k, l, t, p, l, c->how);
 		break;
+	case SAME:
+		n = snprintf(
+			text, size,
+			"g (%s[%lld,%lld] x, int64[%lld,1] i, %s[%lld,%lld] u) => (%s[%lld,%lld] y) "
+			"<int64[2] e = {%lld, %lld}> { j = Expand (i, e)\n y = ScatterElements <axis = 0, "
+			"reduction = \"%s\"> (x, j, u) }",
+			t, p, l, k, t, k, l, t, p, l, k, l, c->how);
+		break;
 	default:
 		n = snprintf(text, size,
 			     "g (%s[%lld,3,%lld] x, int64[%lld,2] i, %s[%lld,%lld] u) => (%s[%lld,3,%lld] y) "
@@ -125,7 +134,7 @@ static void fill(const Case *c, PmTensor in[3])
 			if (c->form == TUPLES) {
 				pm_tensor_set_i(&in[1], 2 * i, to / 3 - (i % 3 ? 0 : c->places / 3));
 				pm_tensor_set_i(&in[1], 2 * i + 1, to % 3 - (i % 2 ? 0 : 3));
-			} else if (c->form == ND) {
+			} else if (c->form >= ND) {
 				pm_tensor_set_i(&in[1], i, to - (i % 3 ? 0 : c->places));
 			} else {
 				pm_tensor_set_i(&in[1], at(c, i, c->updates, line), to - sign * c->places);
@@ -290,6 +299,30 @@ static void few_and_prime_numbers(void **state)
 	CHECK_ALL(cases);
 }
 
+/* A warp has places of 32 to 128 lines: places that warps do not divide, lines that they do not, several
+ * pieces of indices, more updates of a place than are under way together, none. */
+static void rows_of_the_same_indices(void **state)
+{
+	static const Case cases[] = {
+		{ SAME, PM_F32, "add", 1, 1, 32, ONE, 2 },
+		{ SAME, PM_F32, "add", 13, 1, 37, ONE, 2 },
+		{ SAME, PM_F32, "add", 523, 1031, 33, ANY, 2 },
+		{ SAME, PM_F32, "add", 61, 2503, 67, ANY, 2 },
+		{ SAME, PM_F16, "add", 97, 1999, 131, DOWN, 2 },
+		{ SAME, PM_BF16, "max", 61, 67, 257, ANY, 2 },
+		{ SAME, PM_F32, "mul", 1021, 499, 65, EACH, 2 },
+		{ SAME, PM_F64, "add", 97, 1031, 33, ANY, 2 },
+		{ SAME, PM_I64, "min", 97, 499, 40, ANY, 2 },
+		{ SAME, PM_F32, "add", 17, 1500, 32, ONE, 2 },
+		{ ND, PM_F32, "add", 523, 1511, 130, ANY, 2 },
+		{ ND, PM_U8, "add", 61, 67, 64, DOWN, 2 },
+		{ SAME, PM_F32, "none", 61, 67, 64, DOWN, 1 },
+	};
+
+	(void)state;
+	CHECK_ALL(cases);
+}
+
 static void updates_that_meet(void **state)
 {
 	static const Case cases[] = {
@@ -376,10 +409,14 @@ static void shapes_and_costs(void **state)
 {
 	static const int64_t sizes[] = { 1, 3, 17, 250, 1000, 4096, 30011 };
 	enum { N = sizeof sizes / sizeof *sizes };
+	PmScatter messages = one_of_many(1000, 1100, 256, 1);
 	PmScatterCosts c;
 
 	(void)state;
 	assert_null(pm_scatter_costs(pm_target_at(0), &c));
+	assert_false(pm_scatter_tiles(&c, &messages).by_rows);
+	messages.index_lines = 1;
+	assert_true(pm_scatter_tiles(&c, &messages).by_rows);
 	for (int k = 0; k < 2 * N * N * N; k++) {
 		int joins = k % 2, a = k / 2 % N, b = k / 2 / N % N, d = k / 2 / N / N;
 		PmScatter s = one_of_many(sizes[a], sizes[b], sizes[d], joins);
@@ -397,15 +434,30 @@ static void shapes_and_costs(void **state)
 			assert_true(pm_scatter_look(&c, &more).us >= look.us);
 			assert_true(pm_scatter_sort(&c, &more).us >= sort.us);
 		}
+		s.index_lines = 1;
+		assert_int_equal(pm_scatter_has_rows(&s), joins && s.lines >= PM_SCATTER_ROW);
+		if (pm_scatter_has_rows(&s)) {
+			PmScatter more = s;
+
+			g = pm_scatter_by_rows(&c, &s);
+			assert_true(g.along * g.rows >= s.places && g.across * g.columns >= s.lines);
+			assert_true(pm_scatter_tiles(&c, &s).us <= g.us && g.us > 0);
+			assert_true(pm_scatter_tiles(&c, &s).by_rows || pm_scatter_sort(&c, &s).us < g.us);
+			more.updates = 2 * s.updates;
+			assert_true(pm_scatter_by_rows(&c, &more).us >= g.us);
+			s.update_along = 1;
+			assert_false(pm_scatter_has_rows(&s));
+		}
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(few_and_prime_numbers), cmocka_unit_test(updates_that_meet),
-		cmocka_unit_test(all_types_and_joins),   cmocka_unit_test(places_of_other_kinds),
-		cmocka_unit_test(too_large_to_look),     cmocka_unit_test(shapes_and_costs),
+		cmocka_unit_test(few_and_prime_numbers), cmocka_unit_test(rows_of_the_same_indices),
+		cmocka_unit_test(updates_that_meet),     cmocka_unit_test(all_types_and_joins),
+		cmocka_unit_test(places_of_other_kinds), cmocka_unit_test(too_large_to_look),
+		cmocka_unit_test(shapes_and_costs),
 	};
 
 	return cmocka_run_group_tests_name("eager_scatter", tests, NULL, NULL);

@@ -283,6 +283,13 @@ static int views_others(const Ctx *c, const Node *n)
 	return 0;
 }
 
+/* Whether a kernel without the view writes less: nothing for it, or each element once. */
+static int may_shed(const Ctx *c, const Node *n)
+{
+	return views_others(c, n) || (!n->launches && n->n_out == 1 && n->in[0] >= 0 &&
+				      f_numel(&c->g->op[n->out[0]]) > f_numel(&c->g->op[n->in[0]]));
+}
+
 static int is_read_by_set(const Ctx *c, const Node *n)
 {
 	int k, u, at = 0;
@@ -307,7 +314,7 @@ static int shed_views(Grow *g, int seed)
 			Node *n = &c->g->node[i];
 			double then;
 
-			if (!n->in_set || !views_others(c, n) || is_read_by_set(c, n))
+			if (!n->in_set || !may_shed(c, n) || is_read_by_set(c, n))
 				continue;
 			n->in_set = 0;
 			then = time_of_set(g, &why);

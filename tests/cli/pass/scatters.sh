@@ -58,6 +58,15 @@ pm run "$tmp/fused.gpt" --device emu --compare ref --plan
 exits 0 "it agrees with the reference"
 grep -q "2 launches, 2 views" "$tmp/out" && grep -q "view Expand" "$tmp/err"
 tap "indices that the scatter alone reads stay a view"
+cat >"$tmp/g.gpt" <<'EOF'
+g (float[1000,64] z, float[1100,64] u, float[1000,1] a, int64[500] p, int64[600] q) => (float[1000,64] y) <int64[2] c = {1100, 1}, int64[2] e = {1100, 64}>
+{ to = Concat <axis = 0> (p, q) b = Gather <axis = 0> (a, to) v = Div (u, b) r = Reshape <allowzero = 0> (to, c) i = Expand (r, e) y = ScatterElements <axis = 0, reduction = "add"> (z, i, v) }
+EOF
+pm apply "$tmp/g.gpt" --pass "$build/passes/fuse.so" --target h200 -o "$tmp/fused.gpt"
+pm run "$tmp/fused.gpt" --device emu --compare ref --plan
+exits 0 "indices that the kernel makes: it agrees"
+grep -q "2 launches, 1 views" "$tmp/out" && grep -q "view Expand" "$tmp/err"
+tap "and writes them once"
 
 # ---- what is expected ----
 

@@ -84,40 +84,36 @@ static void concat_shape(const PmPlan *p, PmNode n, size_t first, int count, int
 	c->inner = 1;
 }
 
-/* One launch for `count` operands, written from position `at` of the axis on. */
-static PmStatus concat_some(PmPlan *p, PmNode n, size_t first, int count, int64_t at, PmErr *err)
+/* Describes the launch for `count` operands, written from position `at` of the axis on; the grid of it. */
+static PmGrid describe_concat(KGen *k, PmStr *body, size_t first, int count, int64_t at)
 {
-	PmValue y = pm_node_out(p->g, n, 0);
+	PmPlan *p = k->p;
+	PmValue y = pm_node_out(p->g, k->node, 0);
 	const PmType *t = pm__type(p, y);
-	int axis = (int)pm_node_i(p->g, n, "axis", 0);
+	int axis = (int)pm_node_i(p->g, k->node, "axis", 0), u;
 	int64_t inner = 1, extent = 0, from = 0, threads;
-	PmStr body = PM_STR_INIT;
-	PmStatus st;
 	char name[96];
 	Concat c;
-	KGen k;
-	int u;
 
 	for (int d = axis + 1; d < t->rank; d++)
 		inner *= t->dim[d];
-	concat_shape(p, n, first, count, axis, at, &c);
+	concat_shape(p, k->node, first, count, axis, at, &c);
 	for (int i = 0; i < count; i++)
 		extent += c.extent[i];
 	threads = c.before.total * extent / c.v * c.inner;
-	pm__kg_init(&k, p, n, t->dtype);
-	pm__kg_define(&k, "V", "%d", c.v);
-	pm__kg_define(&k, "X", "%s", pm__ctype(t->dtype));
-	pm__kg_out(&k, "y", pm__loc(p, y), t->dtype, threads * c.v);
-	pm__kg_int(&k, "total", threads);
-	pm__kg_int(&k, "at", at * (inner / c.inner));
-	pm__kg_int(&k, "ys", c.whole * c.inner);
-	pm__kg_divisor(&k, "inner", c.inner);
-	pm__kg_divisor(&k, "extent", extent / c.v);
-	pm__kg_put_space(&k, "o", &c.before);
-	pm__kg_put_space(&k, "r", &c.behind);
+	pm__kg_define(k, "V", "%d", c.v);
+	pm__kg_define(k, "X", "%s", pm__ctype(t->dtype));
+	pm__kg_out(k, "y", pm__loc(p, y), t->dtype, threads * c.v);
+	pm__kg_int(k, "total", threads);
+	pm__kg_int(k, "at", at * (inner / c.inner));
+	pm__kg_int(k, "ys", c.whole * c.inner);
+	pm__kg_divisor(k, "inner", c.inner);
+	pm__kg_divisor(k, "extent", extent / c.v);
+	pm__kg_put_space(k, "o", &c.before);
+	pm__kg_put_space(k, "r", &c.behind);
 	u = moves(threads, c.v, t->dtype);
-	pm__kg_define(&k, "U", "%d", u);
-	pm_str_addf(&body,
+	pm__kg_define(k, "U", "%d", u);
+	pm_str_addf(body,
 		    "KERNEL\n{\n\tpm_vec<X, V> v[U];\n\tI to[U];\n\n#pragma unroll\n"
 		    "\tfor (int u = 0; u < U; u++) {\n"
 		    "\t\tconst I t = (I)blockIdx.x * (B * U) + u * B + (I)threadIdx.x;\n"
@@ -128,30 +124,53 @@ static PmStatus concat_some(PmPlan *p, PmNode n, size_t first, int count, int64_
 				 : "\t\tconst I s = Q_inner(t), r = t - s * inner;\n",
 		    c.inner == 1 ? "" : " + OFF_r_0(r)");
 	for (int i = 0; i < count; i++) {
-		PmValue v = pm_node_in(p->g, n, first + (size_t)i);
+		PmValue v = pm_node_in(p->g, k->node, first + (size_t)i);
 
 		snprintf(name, sizeof name, "x%d", i);
-		pm__kg_in(&k, name, pm__loc(p, v), t->dtype, pm__distinct(pm__type(p, v), pm__loc(p, v)));
+		pm__kg_in(k, name, pm__loc(p, v), t->dtype, pm__distinct(pm__type(p, v), pm__loc(p, v)));
 		snprintf(name, sizeof name, "step%d", i);
-		pm__kg_int(&k, name, c.step[i]);
+		pm__kg_int(k, name, c.step[i]);
 		snprintf(name, sizeof name, "from%d", i);
-		pm__kg_int(&k, name, from);
+		pm__kg_int(k, name, from);
 		from += c.extent[i];
 		if (!i)
 			continue;
-		pm_str_addf(&body,
+		pm_str_addf(body,
 			    "\t\tif (j >= from%d)\n"
 			    "\t\t\tfrom = x%d + OFF_o_%d(q) + (j - from%d) * step%d",
 			    i, i, i, i, i);
 		if (c.inner > 1)
-			pm_str_addf(&body, " + OFF_r_%d(r)", i);
-		pm_str_add(&body, ";\n");
+			pm_str_addf(body, " + OFF_r_%d(r)", i);
+		pm_str_add(body, ";\n");
 	}
-	pm_str_add(&body, "\t\tif (t < total)\n\t\t\tv[u] = pm_get<V>(from);\n\t}\n#pragma unroll\n"
-			  "\tfor (int u = 0; u < U; u++)\n\t\tif (to[u] >= 0)\n"
-			  "\t\t\tpm_put(y + to[u], v[u]);\n}\n");
-	snprintf(name, sizeof name, "eager Concat %s", pm_dtype_name(t->dtype));
-	st = pm__kg_launch_grid(&k, name, body.s, move_grid(threads, u), 0, err);
+	pm_str_add(body, "\t\tif (t < total)\n\t\t\tv[u] = pm_get<V>(from);\n\t}\n#pragma unroll\n"
+			 "\tfor (int u = 0; u < U; u++)\n\t\tif (to[u] >= 0)\n"
+			 "\t\t\tpm_put(y + to[u], v[u]);\n}\n");
+	return move_grid(threads, u);
+}
+
+/* One launch for *count operands, or for as many of them as it has arguments for. */
+static PmStatus concat_some(PmPlan *p, PmNode n, size_t first, int *count, int64_t at, PmErr *err)
+{
+	int dtype = pm__type(p, pm_node_out(p->g, n, 0))->dtype, args;
+	PmStr body = PM_STR_INIT;
+	PmStatus st;
+	char name[96];
+	PmGrid grid;
+	KGen k;
+
+	for (;;) {
+		pm__kg_init(&k, p, n, dtype);
+		grid = describe_concat(&k, &body, first, *count, at);
+		args = (int)k.args.n;
+		if (args <= PM_MAX_KERNEL_ARGS)
+			break;
+		*count = *count * PM_MAX_KERNEL_ARGS / args;
+		pm__kg_release(&k);
+		pm_str_clear(&body);
+	}
+	snprintf(name, sizeof name, "eager Concat %s", pm_dtype_name((PmDType)dtype));
+	st = pm__kg_launch_grid(&k, name, body.s, grid, 0, err);
 	pm_str_release(&body);
 	return st;
 }
@@ -163,14 +182,12 @@ PmStatus eager_concat(PmPlan *p, PmNode n, PmErr *err)
 	       most = pm__numel(p, pm_node_out(p->g, n, 0)) > LARGE_NUMEL ? CONCAT_LARGE : CONCAT_MAX;
 	int64_t axis = pm_node_i(p->g, n, "axis", 0), at = 0;
 
-	for (size_t i = 0; i < n_in && !st; i += most) {
-		size_t count = n_in - i < most ? n_in - i : most;
-		int64_t extent = 0;
+	for (size_t i = 0; i < n_in && !st;) {
+		int count = (int)(n_in - i < most ? n_in - i : most);
 
-		for (size_t j = 0; j < count; j++)
-			extent += pm__type(p, pm_node_in(p->g, n, i + j))->dim[axis];
-		st = concat_some(p, n, i, (int)count, at, err);
-		at += extent;
+		st = concat_some(p, n, i, &count, at, err);
+		for (; count; count--)
+			at += pm__type(p, pm_node_in(p->g, n, i++))->dim[axis];
 	}
 	return st;
 }

@@ -254,6 +254,10 @@ static const Shape shapes[] = {
 	{ WIDE, "(#[2,6,401] x, #[6,1,5] w, #[6] b) => (#[2,6,201] y) { y = Conv <group = 6, strides = [2], "
 		"pads = [2, "
 		"2], dilations = [1]> (x, w, b) }" },
+	/* More operands than a launch has arguments for. */
+	{ WIDE, "(#[3,1,5] x, #[3,2,5] z) => (#[3,42,5] y) { y = Concat <axis = 1> ("
+		"x, z, x, z, x, z, x, z, x, z, x, z, x, z, "
+		"x, z, x, z, x, z, x, z, x, z, x, z, x, z) }" },
 	/* Scatters: by tiles, inner, outer and no lines, several tiles of either kind and pieces, repeated
 	 * and negative indices, indices of all lines at once (few lines, and many), x and updates in another
 	 * order; fewer lines than the data has; a result that is too large for tiles. */

@@ -258,6 +258,12 @@ def scatters_summary():
     return table(["updates are", "graphs", "times as fast as before, mean", "least", "most"], rows)
 
 
+def scatters_same():
+    """Scatters that add by indices that are the same for all lines, before 0.4.11 and since."""
+    rows = [[t, *(f"{n:,}" for n in sizes), f"{before:.1f}", f"{us:.1f}", f"{before / us:.2f}"] for t, *sizes, us, before in read("h200_scatter.json")["same"]]
+    return table(["type", "places", "updates", "lines", "before, us", "us", "ratio"], rows)
+
+
 def clock_records(what, runs=("run 1", "run 2", "run 3")):
     """The records of that name, in the order in which they were measured."""
     j = read("h200_clock.json")

@@ -13,18 +13,19 @@ static int is_last(const Op *o)
 	return d == o->axis;
 }
 
-/* Whether all lines have the same indices: these were repeated across the lines. */
+/* Whether all lines have the same indices: these were repeated across the lines. The node that does so may
+ * not be part of the graph here. */
 static int repeats(const Ctx *c, const Op *o)
 {
-	const Op *i = &c->g->op[o->in[1]], *from;
-	int d, missing;
+	PmVal i = c->g->op[o->in[1]].val, from;
+	int32_t d, missing;
 
-	if (i->kind != OP_EXPAND)
+	if (!i.id || !pm_out(i, 0).id || !f_is(pm_op(i), "Expand"))
 		return 0;
-	from = &c->g->op[i->in[0]];
-	missing = i->rank - from->rank;
-	for (d = missing; d < i->rank; d++)
-		if (d != o->axis && from->dim[d - missing] != 1)
+	from = pm_in(i, 0);
+	missing = pm_rank(i) - pm_rank(from);
+	for (d = missing; d < pm_rank(i); d++)
+		if (d != o->axis && pm_dim(from, d - missing) != 1)
 			return 0;
 	return 1;
 }

@@ -130,6 +130,21 @@ for op, how, axis, t, places, updates, lines, us, _ in j["alone"]:
     assert 1 / 1.5 < modelled(text) / us < 1.5, (op, how, places, updates, lines, modelled(text), us)
 PY
 
+claim "the same of indices that are repeated for all lines, within a factor of 1.5" <<'PY'
+import json
+from expect import COSTS, expect, modelled
+j = json.load(open("docs/results/h200_scatter.json"))
+assert len(j["same"]) == 19, len(j["same"])
+for t, places, updates, lines, us, _ in j["same"]:
+    xs, us_ = f"{places},{lines}", f"{updates},{lines}"
+    text = (f'g ({t}[{xs}] x, int64[{updates},1] i, {t}[{us_}] u) => ({t}[{xs}] y) <int64[2] e = {{{updates}, {lines}}}> '
+            f'{{ j = Expand (i, e) y = ScatterElements <axis = 0, reduction = "add"> (x, j, u) }}')
+    is_expected = expect(text)[0] + COSTS["start_us"]
+    print(t, places, updates, lines, us, round(is_expected, 2), round(modelled(text), 2))
+    assert 1 / 1.5 < is_expected / us < 1.5, (places, updates, lines, is_expected, us)
+    assert 1 / 1.5 < modelled(text) / us < 1.5, (places, updates, lines, modelled(text), us)
+PY
+
 claim "more updates never take less" <<'PY'
 from expect import expect, graph
 for how in ("add", "none"):

@@ -111,9 +111,10 @@ int pm__algo_as_gathered(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z)
 	return 1;
 }
 
-/* What channels-last algorithms read. */
+/* The operands of a channels-last call: its own places for x and y; w the argument where its order is the
+ * same. */
 typedef struct Turned {
-	PmAlgoPlace x, w, y; /* w only where it is turned, too; y only where it holds the bias */
+	PmAlgoPlace x, w, y;
 } Turned;
 
 /* x as [n, places, channels]; the weights likewise where `weights`, and y filled with the bias where `bias`,

@@ -457,7 +457,9 @@ static void matrices_are_transposed_in_every_way(void **state)
 			int pad = cases[i].once;
 			PmAlgo w;
 
-			snprintf(bias, sizeof bias, *cases[i].bias ? ", float16[%s] b" : "", cases[i].bias);
+			bias[0] = '\0';
+			if (*cases[i].bias)
+				snprintf(bias, sizeof bias, ", float16[%s] b", cases[i].bias);
 			snprintf(text, sizeof text,
 				 "g (float16[%s] x, float16[%s] w%s) => (float16[%s] y) { y = Conv "
 				 "<dilations = "

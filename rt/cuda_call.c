@@ -278,7 +278,8 @@ static CuPtr kept_for(const PmRtCuda *c, const PmCudaAlgo *a, CuPtr weights)
 	return 0;
 }
 
-static PmStatus keep(PmRtCuda *c, const PmCudaAlgo *a, CuPtr weights, CuStream *stream, PmErr *err)
+static PmStatus keep(PmRtModel *m, PmRtCuda *c, const PmCudaAlgo *a, CuPtr weights, CuStream *stream,
+		     PmErr *err)
 {
 	const PmCudaSite site = { .cu = c->cu, .dev = c->dev, .stream = stream };
 	PmRtKept *k = &c->kept[c->n_kept];
@@ -289,6 +290,7 @@ static PmStatus keep(PmRtCuda *c, const PmCudaAlgo *a, CuPtr weights, CuStream *
 	k->how = a->algo;
 	k->weights = weights;
 	c->n_kept++;
+	m->kept += (uint64_t)a->algo.kept;
 	return pm__algo_run_once(&site, a, weights, k->made, err);
 }
 
@@ -307,7 +309,7 @@ PmStatus pm_rt_calls_keep(PmRtModel *m, PmRtCuda *c, PmErr *err)
 			CuPtr weights = a && a->algo.n_once ? constant_weights(m, &p->shape[i], s) : 0;
 
 			if (weights && !kept_for(c, a, weights))
-				st = keep(c, a, weights, stream, err);
+				st = keep(m, c, a, weights, stream, err);
 		}
 	if (!rc && !st)
 		rc = c->cu->stream_sync(stream);

@@ -69,11 +69,13 @@ static void write_about(PmRtModel *m)
 	pm_str_addf(&s, ",\"interface\":%d,\"digest\":\"", PM_RT_VERSION);
 	for (int i = 0; i < PM_RTF_DIGEST; i++)
 		pm_str_addf(&s, "%02x", m->pk.header->sha256[i]);
-	pm_str_addf(&s,
-		    "\",\"weight_bytes\":%llu,\"arena_bytes\":%llu,\"staging_bytes\":%llu,\"workspace_"
-		    "bytes\":%llu",
-		    (unsigned long long)m->pk.n_weights, (unsigned long long)m->arena,
-		    (unsigned long long)m->staging, (unsigned long long)m->workspace);
+	pm_str_addf(
+		&s,
+		"\",\"weight_bytes\":%llu,\"kept_bytes\":%llu,\"arena_bytes\":%llu,\"staging_bytes\":%llu,"
+		"\"workspace_bytes\":%llu",
+		(unsigned long long)m->pk.n_weights, (unsigned long long)m->kept,
+		(unsigned long long)m->arena, (unsigned long long)m->staging,
+		(unsigned long long)m->workspace);
 	pm_str_addf(&s, ",\"library_calls\":%zu,\"tuned_calls\":%zu,\"untuned\":", m->calls, m->calls_tuned);
 	if (m->untuned)
 		pm_str_add_quoted(&s, m->untuned, strlen(m->untuned));

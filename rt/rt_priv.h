@@ -31,7 +31,8 @@ struct PmRtModel {
 	uint64_t arena;            /* of the largest shape */
 	uint64_t *staged;          /* owned; by value: its place in a session's staging memory */
 	uint64_t staging;          /* bytes of that */
-	uint64_t workspace;        /* bytes that libraries want of a session: the device says */
+	uint64_t workspace;        /* bytes that libraries want of a session: the device says, */
+	uint64_t kept;             /* and of constants in the order that calls want, beside these */
 	/* The device says: calls that libraries take, those by the algorithm that --tune found here, and why
 	 * others that were tuned are not (owned; NULL = there are none). */
 	size_t calls, calls_tuned;

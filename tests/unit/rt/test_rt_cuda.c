@@ -90,6 +90,7 @@ static void adopt(TestPackage *p)
 
 	assert_int_equal(pm_rt_open(p->path, "cuda", &m, &e), PM_RT_OK);
 	assert_non_null(strstr(pm_rt_about(m), "\"workspace_bytes\":1024")); /* the library's */
+	assert_non_null(strstr(pm_rt_about(m), "\"kept_bytes\":0,"));        /* a product keeps nothing */
 	assert_int_equal(pm_rt_session_new(m, &s, &e), PM_RT_OK);
 	test_bind(s, r, out);
 	assert_int_equal(pm_rt_run(s, NULL, 0, &e), PM_RT_OK);

@@ -273,7 +273,7 @@ static int makes_the_same(const PmAlgo *a, const PmAlgo *b)
 static CuPtr kept_for(const PmRtCuda *c, const PmCudaAlgo *a, CuPtr weights)
 {
 	for (size_t i = 0; i < c->n_kept; i++)
-		if (c->kept[i].weights == weights && makes_the_same(&c->kept[i].how, &a->algo))
+		if (c->kept[i].weights == weights && makes_the_same(c->kept[i].how, &a->algo))
 			return c->kept[i].made;
 	return 0;
 }
@@ -287,7 +287,7 @@ static PmStatus keep(PmRtModel *m, PmRtCuda *c, const PmCudaAlgo *a, CuPtr weigh
 
 	if (rc)
 		return pm_rt_cuda_fail(c, "hold the weights in another order", rc, err);
-	k->how = a->algo;
+	k->how = &a->algo;
 	k->weights = weights;
 	c->n_kept++;
 	m->kept += (uint64_t)a->algo.kept;

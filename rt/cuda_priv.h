@@ -9,7 +9,7 @@
 
 /* What calls make of constant weights: once, for all that make the same of them. */
 typedef struct PmRtKept {
-	PmAlgo how;          /* its first stages */
+	const PmAlgo *how;   /* of one of the model's calls: its first stages */
 	CuPtr weights, made; /* made: owned */
 } PmRtKept;
 

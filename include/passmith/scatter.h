@@ -25,10 +25,10 @@ enum {
 	PM_SCATTER_SECTOR_BYTES = 32,
 	PM_SCATTER_TURN =
 		4096, /* indices of a tile that joins that are under way together; half where it is wide */
-	PM_SCATTER_ROW = 32,         /* a tile of rows has so many lines, or two or four times as many, */
-	PM_SCATTER_ROWS = 8,         /* and so many places, */
-	PM_SCATTER_ROWS_TURN = 1024, /* indices that are under way together, */
-	PM_SCATTER_ROWS_MANY = 16    /* and so many updates of a place; half with the most lines */
+	PM_SCATTER_ROW = 32, /* a tile of rows has so many lines, a warp's, or two or four times as many, */
+	PM_SCATTER_ROWS = PM_SCATTER_THREADS / PM_SCATTER_ROW, /* and so many places, a warp each, */
+	PM_SCATTER_ROWS_TURN = 1024,                           /* indices that are under way together, */
+	PM_SCATTER_ROWS_MANY = 16 /* and so many updates of a place; half with the most lines */
 };
 
 typedef struct PmScatter {
@@ -158,17 +158,22 @@ static inline int pm_scatter_has_rows(const PmScatter *s)
 	       !s->x_along && !s->update_along && !s->result_along;
 }
 
+/* Updates of a place that are under way together in a tile of rows of so many lines. */
+static inline int32_t pm_scatter_many(int32_t columns)
+{
+	return columns > 2 * PM_SCATTER_ROW ? PM_SCATTER_ROWS_MANY / 2 : PM_SCATTER_ROWS_MANY;
+}
+
 /* A tile of rows: indices once, and for each place its updates, of all lines at once. Eight hide each other's
  * waits: for indices, x, the first updates, and those behind. It looks in a tenth of the steps. */
 static inline double pm_scatter_rows(const PmScatterCosts *c, const PmScatter *s, const PmScatterTiles *g)
 {
 	int64_t times = pm_scatter_up(s->updates, PM_SCATTER_ROWS_TURN), turns = pm_scatter_turns(c, g);
 	double list = (double)s->updates / (double)s->places,
-	       many = g->columns > 2 * PM_SCATTER_ROW ? PM_SCATTER_ROWS_MANY / 2 : PM_SCATTER_ROWS_MANY,
 	       joined = list * (double)pm_scatter_moved(0, g->rows, g->columns, s->place_bytes),
 	       moved = 0.5 * (double)(s->updates * s->index_bytes) + (double)pm_scatter_places(s, g) + joined,
 	       steps = 0.1 * c->step_us * (double)pm_scatter_up(s->updates, PM_SCATTER_THREADS),
-	       waits = c->wait_us * (2 + (double)times + list / many);
+	       waits = c->wait_us * (2 + (double)times + list / pm_scatter_many(g->columns));
 
 	return (c->us_per_byte * moved + steps) * (double)turns + waits * (double)pm_scatter_up(turns, 8);
 }
@@ -279,8 +284,8 @@ static inline PmScatterTiles pm_scatter_sort(const PmScatterCosts *c, const PmSc
 	return g;
 }
 
-/* The faster way. What is not named by one index is found only where it is sorted. Rows were never slower
- * than tiles that look for each line. */
+/* The faster way. What is not named by one index is found only where it is sorted. Rows took
+ * 0.4 to 1.04 of what tiles that look for each line did (docs/results/cost-model.md). */
 static inline PmScatterTiles pm_scatter_tiles(const PmScatterCosts *c, const PmScatter *s)
 {
 	PmScatterTiles sorted = pm_scatter_sort(c, s), looked;

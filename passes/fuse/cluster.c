@@ -290,14 +290,18 @@ static int may_shed(const Ctx *c, const Node *n)
 				      f_numel(&c->g->op[n->out[0]]) > f_numel(&c->g->op[n->in[0]]));
 }
 
+/* 1, too, where readers are too many to be known. */
 static int is_read_by_set(const Ctx *c, const Node *n)
 {
 	int k, u, at = 0;
 
-	for (k = 0; k < n->n_out; k++)
-		for (u = 0; n->n_user[k] != 0xff && u < n->n_user[k]; u++)
+	for (k = 0; k < n->n_out; k++) {
+		if (n->n_user[k] == 0xff)
+			return 1;
+		for (u = 0; u < n->n_user[k]; u++)
 			if (in_set(c, n->user[at++]))
 				return 1;
+	}
 	return 0;
 }
 

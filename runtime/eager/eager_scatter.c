@@ -231,8 +231,7 @@ static PmStatus launch_tiles(KGen *k, PmNode n, const Lines *l, const Tiles *g, 
 	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0);
 	PmStatus st;
 
-	if (!g->is.by_rows)
-		pm__kg_define(k, "R", "%d", g->is.rows);
+	pm__kg_define(k, "R", "%d", g->is.rows);
 	if (l->step[3] == 1)
 		pm__kg_define(k, "LAST", "1");
 	pm__kg_out(k, "y", pm__loc(p, y), k->dtype, pm__numel(p, y));
@@ -299,6 +298,7 @@ static PmStatus join_rows(PmPlan *p, PmNode n, const Lines *l, const Tiles *g, P
 
 	begin_join(&k, p, n);
 	pm__kg_define(&k, "V", "%d", g->is.columns / PM_SCATTER_ROW);
+	pm__kg_define(&k, "MANY", "%d", pm_scatter_many(g->is.columns));
 	pm__kg_define(&k, "CH", "%d",
 		      PM__BLOCK * pm_scatter_pow2(pm_scatter_up(l->len, PM__BLOCK),
 						  PM_SCATTER_ROWS_TURN / PM__BLOCK));

@@ -10,34 +10,32 @@ PmCudaLib *pm__cuda_lib(PmCudaDevice *d, PmLib h)
 	return h.id && h.id <= d->libs.n && d->libs.v[h.id - 1].algo ? &d->libs.v[h.id - 1] : NULL;
 }
 
-/* Memory that the calls share, one after the other. Old memory stays until the device closes: recorded
- * launches may know its address. */
-static PmStatus grow_workspace(PmCudaDevice *d, int64_t bytes, PmErr *err)
-{
-	CuPtr p = 0;
-	int rc;
-
-	if (bytes <= d->workspace_bytes)
-		return PM_OK;
-	rc = d->cu->mem_alloc(&p, (size_t)bytes);
-	if (rc == CU_OUT_OF_MEMORY)
-		return PM_DECLINED;
-	if (rc)
-		return pm__cuda_kernel_error(d, rc, err);
-	PM_VEC_PUSH(&d->workspaces, p);
-	d->workspace = p;
-	d->workspace_bytes = bytes;
-	return PM_OK;
-}
-
-/* Memory of one call, for what it makes of constants. */
-static PmStatus keep_memory(PmCudaDevice *d, int64_t bytes, CuPtr *out, PmErr *err)
+/* Memory for calls; PM_DECLINED where there is none. */
+static PmStatus take_memory(PmCudaDevice *d, int64_t bytes, CuPtr *out, PmErr *err)
 {
 	int rc = bytes ? d->cu->mem_alloc(out, (size_t)bytes) : 0;
 
 	if (rc == CU_OUT_OF_MEMORY)
 		return PM_DECLINED;
 	return rc ? pm__cuda_kernel_error(d, rc, err) : PM_OK;
+}
+
+/* Memory that the calls share, one after the other. Old memory stays until the device closes: recorded
+ * launches may know its address. */
+static PmStatus grow_workspace(PmCudaDevice *d, int64_t bytes, PmErr *err)
+{
+	CuPtr p = 0;
+	PmStatus st;
+
+	if (bytes <= d->workspace_bytes)
+		return PM_OK;
+	st = take_memory(d, bytes, &p, err);
+	if (st)
+		return st;
+	PM_VEC_PUSH(&d->workspaces, p);
+	d->workspace = p;
+	d->workspace_bytes = bytes;
+	return PM_OK;
 }
 
 PmStatus pm__cuda_lib_prepare(PmDevice *dev, const PmLibCall *c, const char *label, PmLib *out, PmErr *err)
@@ -55,7 +53,7 @@ PmStatus pm__cuda_lib_prepare(PmDevice *dev, const PmLibCall *c, const char *lab
 		return st;
 	st = grow_workspace(d, algo.workspace, err);
 	if (!st)
-		st = keep_memory(d, algo.algo.kept, &l.kept, err);
+		st = take_memory(d, algo.algo.kept, &l.kept, err);
 	l.algo = pm_xmalloc(sizeof algo);
 	*l.algo = algo;
 	l.label = pm__cuda_keep_name(d, label);

@@ -151,8 +151,9 @@ extern "C" __global__ void turn(T *y, const T *x, int pairs, int R, int C, int r
 static __device__ void spread_bias(T *y, const T *bias, U block, U P, U channels, U total)
 {
 	enum { V = 16 / sizeof(T) };
+	const U begin = block * 2048, end = total - begin < 2048 ? total : begin + 2048;
 
-	for (U i = block * 2048 + threadIdx.x * V, end = i + 2048 - threadIdx.x * V; i < end && i < total; i += 256 * V) {
+	for (U i = begin + threadIdx.x * V; i < end; i += 256 * V) {
 		const U plane = i / P;
 		U c = plane % channels, at = i - plane * P;
 		pm_vec<T, V> v;

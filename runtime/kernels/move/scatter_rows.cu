@@ -4,10 +4,11 @@
  * Each warp has a place of 32 * V lines: its threads have neighbouring lines. The block takes CH indices at once and
  * leaves a bit for every update that has a place here. Each warp then puts the numbers of its place's updates in a list,
  * in order, and joins their rows in registers, MANY of them under way at once. So an index is read once for a block, and
- * an update only where it goes. A warp of several places would wait for each of them: that is slower.
+ * an update only where it goes. A warp of several places would wait for each of them.
  */
 
-enum { R = B / 32, EACH = CH / B, WORDS = CH / 32, MANY = V <= 2 ? 16 : 8 };
+enum { EACH = CH / B, WORDS = CH / 32 };
+static_assert(R == B / 32, "a warp for each place");
 
 /* The rows listed are joined with what the threads have of a place. */
 static __device__ __forceinline__ void join_rows(A (&sum)[V], const T *const (&u)[V], const unsigned short *list, int n, I us)

@@ -140,7 +140,6 @@ for t, places, updates, lines, us, _ in j["same"]:
     text = (f'g ({t}[{xs}] x, int64[{updates},1] i, {t}[{us_}] u) => ({t}[{xs}] y) <int64[2] e = {{{updates}, {lines}}}> '
             f'{{ j = Expand (i, e) y = ScatterElements <axis = 0, reduction = "add"> (x, j, u) }}')
     is_expected = expect(text)[0] + COSTS["start_us"]
-    print(t, places, updates, lines, us, round(is_expected, 2), round(modelled(text), 2))
     assert 1 / 1.5 < is_expected / us < 1.5, (places, updates, lines, is_expected, us)
     assert 1 / 1.5 < modelled(text) / us < 1.5, (places, updates, lines, modelled(text), us)
 PY

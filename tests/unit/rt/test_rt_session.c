@@ -5,6 +5,7 @@
 
 #include "base/sys/io.h"
 #include "bench/inputs/inputs.h"
+#include "rt/package.h"
 #include "tests/lib/held.h"
 
 #include <pthread.h>
@@ -472,6 +473,37 @@ static void threads_share_a_model_and_nothing_grows(void **state)
 	test_package_release(&p);
 }
 
+/* A call of a package knows whether its weights are a constant of the model, as the plan does. */
+static void calls_know_constant_weights(void **state)
+{
+	static const char
+		head[] = "<ir_version: 8, opset_import: [\"\" : 18]>\n",
+		tail[] = "{ y = Conv <dilations = [1], group = 1, pads = [0, 0], strides = [1]> (x, w) }\n";
+	static const char *const graphs[] = {
+		"g (float[1,1,5] x, float[1,1,2] w) => (float[1,1,4] y)\n",
+		"g (float[1,1,5] x) => (float[1,1,4] y) <float[1,1,2] w = {1, 2}>\n",
+	};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		PmCompileAsk ask = { .deadline = 60, .emu = 1, .jobs = 2 };
+		PmStr text = PM_STR_INIT;
+		TestPackage made;
+		PmRtPackage p;
+		PmErr err;
+
+		pm_str_addf(&text, "%s%s%s", head, graphs[i], tail);
+		ask.model = test_model_file("convolution", text.s);
+		test_package_make(&ask, "emu", 1, &made);
+		assert_int_equal(pm_package_open(made.path, &p, &err), PM_OK);
+		assert_int_equal(p.n_call, 1);
+		assert_int_equal(p.call[0].v[28], i);
+		pm_package_close(&p);
+		test_package_release(&made);
+		pm_str_release(&text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -481,6 +513,7 @@ int main(void)
 		cmocka_unit_test(pieces_that_do_not_go_up_are_refused),
 		cmocka_unit_test(what_mixes_rows_has_no_pieces),
 		cmocka_unit_test(half_types_have_the_bits_of_emu),
+		cmocka_unit_test(calls_know_constant_weights),
 		cmocka_unit_test(bindings_that_cannot_be_are_refused),
 		cmocka_unit_test(places_need_no_alignment),
 		cmocka_unit_test(threads_share_a_model_and_nothing_grows),

@@ -49,7 +49,7 @@ did 0 2
 did 1 1
 is_json "$out" && records 3 '"gpu":\{"index":[01],"uuid":"GPU-aa(aa0000|bb1111)"\},"times":' && records 1 '"gpu":{"index":1,"uuid":"GPU-aabb1111"},"times":'
 tap "each record says on which GPU"
-[ "$(flat | grep -o '"target":"[^"]*/m[123].gpt"' | grep -o 'm[123]' | tr '\n' ' ')" = "m1 m2 m3 " ]
+[ "$(flat | grep -o '"target":"[^"]*/m[123].gpt"' | sed 's,.*/,,' | tr '\n' ' ')" = 'm1.gpt" m2.gpt" m3.gpt" ' ]
 tap "in the order of the command line"
 [ "$(cut -d ' ' -f 2 "$fake/$a/log" | sort -u)" = "$first" ] && [ "$(cut -d ' ' -f 2 "$fake/$b/log" | sort -u)" = "$last" ]
 tap "processes run on the processors nearest to their GPU"

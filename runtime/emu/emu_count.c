@@ -174,10 +174,39 @@ static unsigned passes(const uint64_t *at, int n, int size)
 	return (unsigned)most;
 }
 
-/* `lane` beside `at`: half a warp goes together for 8 bytes each, a quarter for 16. */
-static void on_shared(PmEmuCounter *c, Site *s, const uint64_t *at, const int *lane, int n)
+/* 1 when each lane is at the same address as the lane whose number differs by the bit `apart`, if that one is
+ * there. `lane` beside `at`. */
+static int in_pairs(const uint64_t *at, const int *lane, int n, int apart)
+{
+	uint64_t of[LANES];
+	uint32_t there = 0;
+
+	for (int i = 0; i < n; i++) {
+		of[lane[i]] = at[i];
+		there |= 1u << lane[i];
+	}
+	for (int i = 0; i < n; i++)
+		if (there >> (lane[i] ^ apart) & 1 && of[lane[i] ^ apart] != at[i])
+			return 0;
+	return 1;
+}
+
+/* Lanes that go together: half a warp for 8 bytes each, a quarter for 16, and twice as many where neighbours
+ * (or next but one) want the same: what they get is packed
+ * (forums.developer.nvidia.com/t/unexpected-shared-memory-bank-conflict/77228/2). */
+static int together(const Site *s, const uint64_t *at, const int *lane, int n)
 {
 	int group = s->n > 8 ? LANES / 4 : s->n > WORD ? LANES / 2 : LANES;
+
+	if (group < LANES && s->what == PM_EMU_DID_READ &&
+	    (in_pairs(at, lane, n, 1) || in_pairs(at, lane, n, 2)))
+		group *= 2;
+	return group;
+}
+
+static void on_shared(PmEmuCounter *c, Site *s, const uint64_t *at, const int *lane, int n)
+{
+	int group = together(s, at, lane, n);
 	PmCountShared b = { .requests = 1 };
 
 	for (int i = 0; i < n;) {

@@ -123,6 +123,13 @@ static void bank_conflicts(void **state)
 		{ KERNEL(FILL "float2 v = ((float2 *)s)[t]; y[t] = v.x + v.y;"), 1, 2, 2 },
 		{ KERNEL(FILL "float4 v = ((float4 *)s)[t]; y[t] = v.x + v.y;"), 1, 4, 4 },
 		{ KERNEL(FILL "float4 v = ((float4 *)s)[2 * t]; y[t] = v.x + v.y;"), 1, 8, 4 },
+		/* Neighbours, or next but one, that want the same go together with twice as many. */
+		{ KERNEL(FILL "float4 v = ((float4 *)s)[t / 8]; y[t] = v.x + v.y;"), 1, 2, 2 },
+		{ KERNEL(FILL "float4 v = ((float4 *)s)[t % 2]; y[t] = v.x + v.y;"), 1, 2, 2 },
+		{ KERNEL(FILL "float4 v = ((float4 *)s)[t % 8]; y[t] = v.x + v.y;"), 1, 4, 4 },
+		{ KERNEL(FILL "float4 v = ((float4 *)s)[t % 8 / 4]; y[t] = v.x + v.y;"), 1, 2, 2 },
+		{ KERNEL(FILL "float2 v = ((float2 *)s)[t / 2]; y[t] = v.x + v.y;"), 1, 1, 1 },
+		{ KERNEL(FILL "float2 v = ((float2 *)s)[t % 16]; y[t] = v.x + v.y;"), 1, 2, 2 },
 	};
 
 	(void)state;
@@ -136,6 +143,17 @@ static void bank_conflicts(void **state)
 		is("store passes", r.shared[PM_COUNT_STORE].passes, 64, wants[i].body);
 		is("barriers", r.barriers, 1, wants[i].body);
 	}
+}
+
+/* What is written is not packed. */
+static void stores_of_neighbours(void **state)
+{
+	PmLaunchCounts r = count(KERNEL("__shared__ float4 s[4]; s[t / 8] = make_float4(t, t, t, t);\n"
+					"__syncthreads(); y[t] = s[t / 8].x;"),
+				 1, 32, 0);
+
+	(void)state;
+	is("passes", r.shared[PM_COUNT_STORE].passes, 4, "stores");
 }
 
 /* A tile of 32 x 32, written along rows and read along columns. */
@@ -341,6 +359,7 @@ int main(void)
 		cmocka_unit_test(builtins_are_no_code_of_the_kernel),
 		cmocka_unit_test(bank_conflicts),
 		cmocka_unit_test(a_transpose_and_its_padding),
+		cmocka_unit_test(stores_of_neighbours),
 		cmocka_unit_test(dynamic_shared_memory),
 		cmocka_unit_test(ways_of_a_warp),
 		cmocka_unit_test(lanes_meet_again),

@@ -2,8 +2,6 @@
 /* fuse.c - automatic fusion, as a pass: one region rule over whatever operators stand together. */
 #include "fuse.h"
 
-enum { TEXT = 192 << 10 };
-
 /* Every callback asks anew, since what the host hands out is valid in one alone. */
 static int know_target(void)
 {
@@ -88,7 +86,8 @@ typedef struct Kernel {
 	int64_t blocks, front_blocks, scratch[2];
 	int n_scratch;
 	int32_t in[F_ARGS];
-	int n_in, wide;
+	int n_in, n_out, wide;
+	Uses used[F_LAUNCHES]; /* by launch */
 	double bytes;
 } Kernel;
 
@@ -98,7 +97,7 @@ static int make(Ctx *c, PmVal root, int choice, Kernel *k)
 	int i;
 
 	c->choice = choice;
-	k->text = pm_text(TEXT);
+	k->text = pm_text(F_TEXT);
 	if (k->text.full || !f_plan(c))
 		return 0;
 	k->block = c->section[0].block;
@@ -124,6 +123,9 @@ static int make(Ctx *c, PmVal root, int choice, Kernel *k)
 	k->n_in = c->n_arg_in;
 	for (i = 0; i < k->n_in; i++)
 		k->in[i] = c->arg_in[i];
+	k->n_out = c->n_arg_out;
+	for (i = 0; i < k->launches; i++)
+		k->used[i] = c->used[i];
 	return k->blocks >= 1 && k->blocks <= INT32_MAX;
 }
 
@@ -147,15 +149,36 @@ static int differs(const Ctx *c, const Kernel *a, const Kernel *b)
 
 typedef struct Described {
 	PmKernelSpec spec;
-	PmLaunch launch[F_SPLITS + 2];
-	const PmLaunch *list[F_SPLITS + 3];
+	PmLaunch launch[F_LAUNCHES];
+	const PmLaunch *list[F_LAUNCHES + 1];
+	PmArg arg[F_LAUNCHES][2 * F_ARGS + 2];
 } Described;
+
+/* The pointers that a launch of several has, in the order of its parameters. */
+static PmArgs pointers(const Kernel *k, int launch, PmArg *arg)
+{
+	const Uses *u = &k->used[launch];
+	uint32_t n = 0, i;
+
+	for (i = 0; i < (uint32_t)k->n_in; i++)
+		if (u->in >> i & 1)
+			arg[n++] = (PmArg){ .kind = PM_ARG_IN, .index = i };
+	for (i = 0; i < (uint32_t)k->n_out; i++)
+		if (u->out >> i & 1)
+			arg[n++] = (PmArg){ .kind = PM_ARG_OUT, .index = i };
+	/* Tiles are the first scratch buffer of a kernel that has them. */
+	if (u->tiles)
+		arg[n++] = (PmArg){ .kind = PM_ARG_SCRATCH };
+	if (u->parts)
+		arg[n++] = (PmArg){ .kind = PM_ARG_SCRATCH, .index = k->front_block != 0 };
+	return (PmArgs){ arg, n };
+}
 
 /* The launches of a kernel: fused0, fused1, ... */
 static void describe(const Kernel *k, Described *d)
 {
-	static const char *const entries[F_SPLITS + 2] = { "fused0", "fused1", "fused2", "fused3",
-							   "fused4", "fused5", "fused6", "fused7" };
+	static const char *const entries[F_LAUNCHES] = { "fused0", "fused1", "fused2", "fused3",
+							 "fused4", "fused5", "fused6", "fused7" };
 	int i;
 
 	d->spec = (PmKernelSpec){ .struct_size = sizeof d->spec, .source = k->text.s, .launch = d->list };
@@ -164,6 +187,8 @@ static void describe(const Kernel *k, Described *d)
 		d->launch[i] = (PmLaunch){ .struct_size = sizeof d->launch[i], .entry = entries[i] };
 		d->launch[i].grid[0] = (uint32_t)(i || !k->front_block ? k->blocks : k->front_blocks);
 		d->launch[i].block[0] = (uint32_t)(i || !k->front_block ? k->block : k->front_block);
+		if (k->launches > 1)
+			d->launch[i].arg = pointers(k, i, d->arg[i]);
 		d->list[i] = &d->launch[i];
 	}
 	d->list[i] = NULL;

@@ -40,6 +40,8 @@
 #include "./emit/eval.h"
 #include "./schedule/plan.h"
 
+enum { F_TEXT = 192 << 10, F_LAUNCHES = F_SPLITS + 2 };
+
 typedef struct Ctx {
 	const char *fail; /* why this cannot be done; NULL so far */
 
@@ -66,6 +68,11 @@ typedef struct Ctx {
 	int n_arg_in, n_arg_out, n_known_in; /* n_known_in: operands that have their places */
 	Section section[F_SECTIONS], front;
 	int n_sections;
+
+	/* its text */
+	PmText sections; /* of the launch that is written */
+	Uses uses;
+	Uses used[F_LAUNCHES];
 
 	PmText *report; /* where nests are added for whoever asks; NULL: nobody does */
 } Ctx;

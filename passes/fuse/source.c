@@ -182,52 +182,62 @@ static void line(PmText *t, const char *a, int64_t x, const char *b)
 
 static void parameters(Ctx *c, PmText *t)
 {
-	int i;
+	int i, n = 0;
 
 	for (i = 0; i < c->n_arg_in; i++) {
-		pm_text_add(t, i ? ", const " : "const ");
+		if (!(c->uses.in >> i & 1))
+			continue;
+		pm_text_add(t, n++ ? ", const " : "const ");
 		pm_text_add(t, f_ctype(c->g->op[c->arg_in[i]].dtype));
 		line(t, " *__restrict__ p", i, "");
 	}
 	for (i = 0; i < c->n_arg_out; i++) {
-		pm_text_add(t, c->n_arg_in + i ? ", " : "");
+		if (!(c->uses.out >> i & 1))
+			continue;
+		pm_text_add(t, n++ ? ", " : "");
 		pm_text_add(t, f_ctype(c->g->op[c->arg_out[i]].dtype));
 		line(t, " *__restrict__ q", i, "");
 	}
-	if (c->apart)
-		pm_text_add(t, ", float *__restrict__ tiles");
-	if (f_stages(c) > 1)
-		pm_text_add(t, ", double *__restrict__ parts");
+	if (c->uses.tiles)
+		pm_text_add(t, n++ ? ", float *__restrict__ tiles" : "float *__restrict__ tiles");
+	if (c->uses.parts)
+		pm_text_add(t, n++ ? ", double *__restrict__ parts" : "double *__restrict__ parts");
 }
 
 /* "body0<1>(p0, p1, q0);" */
 static void call(Ctx *c, PmText *t, int aligned)
 {
-	int i;
+	int i, n = 0;
 
 	line(t, "body", c->stage, "<");
 	pm_text_int(t, aligned);
 	for (i = 0; i < c->n_arg_in; i++)
-		line(t, i ? ", p" : ">(p", i, "");
+		if (c->uses.in >> i & 1)
+			line(t, n++ ? ", p" : ">(p", i, "");
 	for (i = 0; i < c->n_arg_out; i++)
-		line(t, i || c->n_arg_in ? ", q" : ">(q", i, "");
-	pm_text_add(t, c->apart ? ", tiles" : "");
-	pm_text_add(t, f_stages(c) > 1 ? ", parts);\n" : ");\n");
+		if (c->uses.out >> i & 1)
+			line(t, n++ ? ", q" : ">(q", i, "");
+	if (c->uses.tiles)
+		pm_text_add(t, n++ ? ", tiles" : ">(tiles");
+	if (c->uses.parts)
+		pm_text_add(t, n++ ? ", parts" : ">(parts");
+	pm_text_add(t, ");\n");
 }
 
 /* The body is there twice, for pointers that are aligned and for any others, so that no load stands in a
  * branch of its own. */
 static void choose_body(Ctx *c, PmText *t)
 {
+	uint64_t in = c->vec_in & c->uses.in, out = c->vec_out & c->uses.out;
 	int i;
 
-	if (c->vec_in | c->vec_out) {
+	if (in | out) {
 		pm_text_add(t, "if ((0");
 		for (i = 0; i < F_ARGS; i++)
-			if (c->vec_in >> i & 1)
+			if (in >> i & 1)
 				line(t, " | (Un)p", i, "");
 		for (i = 0; i < F_ARGS; i++)
-			if (c->vec_out >> i & 1)
+			if (out >> i & 1)
 				line(t, " | (Un)q", i, "");
 		pm_text_add(t, ") % 16 == 0) {\n");
 		call(c, t, 1);
@@ -288,6 +298,7 @@ static void section_text(Ctx *c, Section *s, int first, PmText *t)
 	f_finish(c);
 	if (c->fail)
 		return;
+	nest_uses(&c->b.nest, &c->uses);
 	if (c->report) {
 		line(c->report, "section ", s - c->section, "");
 		line(c->report, " launch ", c->stage + c->apart, "\n");
@@ -350,10 +361,73 @@ static void entry(Ctx *c, PmText *t, int block, int fit, int number)
 	pm_text_add(t, ")\n{\n");
 }
 
+/* The sections of a launch go to c->sections: what they use is known behind them. */
+static void begin_launch(Ctx *c)
+{
+	c->uses = (Uses){ 0 };
+	c->vec_in = c->vec_out = 0;
+	c->sections.n = 0;
+}
+
+/* A kernel of one launch is given all that there is. */
+static void end_launch(Ctx *c, int number, PmText *t)
+{
+	if (f_stages(c) + c->apart == 1)
+		c->uses.in = c->uses.out = ~0ull;
+	c->used[number] = c->uses;
+	c->sections.s[c->sections.n] = 0; /* the launch before may have had more */
+	t->full |= c->sections.full;
+}
+
+static void front_launch(Ctx *c, PmText *t)
+{
+	begin_launch(c);
+	f_front_text(c, &c->sections);
+	nest_uses(&c->b.nest, &c->uses);
+	c->uses.tiles = 1;
+	end_launch(c, 0, t);
+	entry(c, t, c->front.block, c->front.block > 128 ? 2 : 3, 0);
+	pm_text_add(t, c->sections.s);
+	pm_text_add(t, "}\n");
+}
+
+/* The launch of c->stage, which may share `shared` floats with a product in it. */
+static void stage_launch(Ctx *c, PmText *t, int block, int shared, int64_t *blocks)
+{
+	int i, number = c->stage + c->apart;
+
+	*blocks = 0;
+	begin_launch(c);
+	c->uses.parts = f_stages(c) > 1;
+	for (i = 0; i < c->n_sections && !c->fail; i++) {
+		section_text(c, &c->section[i], (int)*blocks, &c->sections);
+		*blocks += c->section[i].blocks;
+	}
+	end_launch(c, number, t);
+	if (shared) {
+		entry(c, t, block, 1, number);
+		line(t, "enum { A = 2 };\n__shared__ __align__(16) float part[", shared, "];\n");
+	} else {
+		body(c, t);
+	}
+	pm_text_add(t, c->sections.s);
+	pm_text_add(t, "}\n");
+	if (shared)
+		return;
+	entry(c, t, block, f_fit(c), number);
+	choose_body(c, t);
+	pm_text_add(t, "}\n");
+}
+
 int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 {
-	int shared = shared_floats(c), i;
+	int shared = shared_floats(c);
 
+	if (!c->sections.s)
+		c->sections = pm_text(F_TEXT);
+	if (!c->sections.s)
+		return f_fail(c, "there is no memory") && 0;
+	c->sections.full = 0;
 	pm_text_add(t, HEAD);
 	pm_text_add(t, round_cu);
 	pm_text_add(t, DIVIDE);
@@ -365,29 +439,9 @@ int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 		pm_text_add(t, f_product_source());
 	if (c->apart) {
 		f_front_source(c, t);
-		entry(c, t, c->front.block, c->front.block > 128 ? 2 : 3, 0);
-		f_front_text(c, t);
-		pm_text_add(t, "}\n");
+		front_launch(c, t);
 	}
-	for (c->stage = 0; c->stage < f_stages(c); c->stage++) {
-		*blocks = 0;
-		c->vec_in = c->vec_out = 0;
-		if (shared)
-			entry(c, t, block, 1, c->stage + c->apart);
-		else
-			body(c, t);
-		if (shared)
-			line(t, "enum { A = 2 };\n__shared__ __align__(16) float part[", shared, "];\n");
-		for (i = 0; i < c->n_sections && !c->fail; i++) {
-			section_text(c, &c->section[i], (int)*blocks, t);
-			*blocks += c->section[i].blocks;
-		}
-		pm_text_add(t, "}\n");
-		if (shared)
-			continue;
-		entry(c, t, block, f_fit(c), c->stage + c->apart);
-		choose_body(c, t);
-		pm_text_add(t, "}\n");
-	}
+	for (c->stage = 0; c->stage < f_stages(c); c->stage++)
+		stage_launch(c, t, block, shared, blocks);
 	return !c->fail && !t->full;
 }

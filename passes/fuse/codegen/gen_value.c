@@ -718,12 +718,8 @@ static void value(const Gen *g, const Stmt *s)
 
 void g_block(const Gen *g, const Block *b)
 {
-	const Stmt *s, *end = NULL;
+	const Stmt *s, *end = nest_end(b);
 
-	/* What stands behind the last part that a launch leaves is not this launch's. */
-	for (s = b->first; s; s = s->next)
-		if (s->kind == ST_NEXT)
-			end = s;
 	for (s = b->first; s && s != end; s = s->next)
 		if (!g_control_stmt(g, s) && !g_scatter_stmt(g, s) && !g_memory_stmt(g, s))
 			value(g, s);

@@ -101,6 +101,18 @@ static void hoist(Ctx *c, Stmt *s, const Stmt **early)
 	s->n = n;
 }
 
+/* Whether the launch has a load of the same. Loops that were built twice, or dropped, have left others. */
+static int is_had(const Stmt *s)
+{
+	const Stmt *t;
+
+	for (t = s; t; t = t->asked)
+		if (t->shown && t->kind == ST_LOAD && t->where == s->where && t->arg == s->arg &&
+		    t->at == s->at && t->vec == s->vec)
+			return 1;
+	return 0;
+}
+
 void f_finish(Ctx *c)
 {
 	const Stmt *early[F_EARLY];
@@ -108,9 +120,11 @@ void f_finish(Ctx *c)
 	Stmt *s;
 
 	c->early_words = 0;
+	nest_show(&c->b.nest);
 	for (s = c->b.nest.asked; s; s = s->asked) {
 		if (s->kind == ST_LOAD && s->where >= 0) {
-			hoist(c, s, early);
+			if (is_had(s))
+				hoist(c, s, early);
 		} else if (s->kind == ST_FOLD) {
 			s->packed = (uint8_t)f_adds_apart(c, &c->g->op[s->o]);
 		} else if (s->kind == ST_KEEP && c->b.nest.var[s->from[0].var].wanted) {

@@ -67,6 +67,52 @@ void nest_put(Block *b, Stmt *s)
 	b->last = s;
 }
 
+const Stmt *nest_end(const Block *b)
+{
+	const Stmt *end = NULL, *s;
+
+	for (s = b->first; s; s = s->next)
+		if (s->kind == ST_NEXT)
+			end = s;
+	return end;
+}
+
+/* Marks the statements of a block; with `u`, adds what they use. */
+static void show(const Block *b, Uses *u)
+{
+	const Stmt *end = nest_end(b);
+	Stmt *s;
+
+	for (s = b->first; s && s != end; s = s->next) {
+		s->shown = 1;
+		if (u && (s->kind == ST_LOAD || s->kind == ST_FACTOR))
+			u->in |= 1ull << s->arg;
+		if (u && (s->kind == ST_STORE || s->kind == ST_STAGE || s->kind == ST_DRAIN))
+			u->out |= 1ull << s->arg;
+		if (u && s->kind == ST_PARTS)
+			u->tiles = 1;
+		if (s->body)
+			show(s->body, u);
+	}
+}
+
+static void show_all(const Nest *n, Uses *u)
+{
+	show(&n->decl, u);
+	show(&n->rows, u);
+	show(&n->body, u);
+}
+
+void nest_show(Nest *n)
+{
+	show_all(n, NULL);
+}
+
+void nest_uses(const Nest *n, Uses *u)
+{
+	show_all(n, u);
+}
+
 int nest_when(Nest *n, Stmt *s, CondKind kind, Ix at, int64_t k)
 {
 	Cond *q = nest_take(n, sizeof *q), **end = &s->cond;

@@ -85,6 +85,7 @@ typedef struct Stmt {
 	uint8_t reread;     /* the section has read this operand before */
 	uint8_t unroll;
 	uint8_t flag;
+	uint8_t shown;         /* nest_show(): the launch has it */
 	int8_t dtype, compute; /* PmDType */
 	int8_t where; /* of a load: before which loops it may be issued, EARLY_ROW; -1: nowhere else */
 	int16_t to;   /* the variable that is defined or changed */
@@ -189,6 +190,20 @@ void *nest_take(Nest *n, uint32_t bytes);
 Stmt *nest_new(Nest *n, StmtKind kind);
 /* Puts s behind the others of b. */
 void nest_put(Block *b, Stmt *s);
+
+/* Which arguments a launch has: bits of operands and of results, and scratch buffers. */
+typedef struct Uses {
+	uint64_t in, out;
+	int tiles, parts;
+} Uses;
+
+/* The statement of a block at which the launch ends, the last NEXT; NULL: it has all of them. */
+const Stmt *nest_end(const Block *b);
+/* Marks the statements that the launch has: those that were built for a loop that was dropped, or that stand
+ * behind its end, it has not. */
+void nest_show(Nest *n);
+/* Adds what these use to *u. */
+void nest_uses(const Nest *n, Uses *u);
 /* A condition behind the others of s; 0 when there is no memory. */
 int nest_when(Nest *n, Stmt *s, CondKind kind, Ix at, int64_t k);
 /* Of loops of class k: turns of a thread; whether all are unrolled; whether the last ones are made by all

@@ -18,6 +18,27 @@ template<int W, int SIZE> __device__ __forceinline__ float joined(const float *p
 	return sum;
 }
 
+/* V neighbours of a row of the tile. */
+template<int W, int SIZE, int V> __device__ __forceinline__ void joined(float (&v)[V], const float *part)
+{
+	const int N = V % 4 == 0 ? 4 : V % 2 == 0 ? 2 : 1;
+
+#pragma unroll
+	for (int i = 0; i < V; i += N) {
+		pm_vec<float, N> sum = pm_load<N>(part + i);
+#pragma unroll
+		for (int w = 1; w < W; w++) {
+			const pm_vec<float, N> x = pm_load<N>(part + w * SIZE + i);
+#pragma unroll
+			for (int j = 0; j < N; j++)
+				sum[j] += x[j];
+		}
+#pragma unroll
+		for (int j = 0; j < N; j++)
+			v[i + j] = sum[j];
+	}
+}
+
 /* ---- half types: tensor cores ---- */
 
 /* Eight elements of a row, of which `left` exist. */
@@ -139,7 +160,8 @@ __device__ __forceinline__ void product_half(const E *a, const E *b, int m, int 
 	typedef Halves<E, MI, NI, VA, VB, ROWS, K, LDA, LDB> Piece;
 	const int w = threadIdx.x / (32 * WN), n0 = threadIdx.x / 32 % WN * (NI * 8), g = threadIdx.x % 32 / 4,
 		  t = threadIdx.x % 4;
-	const int STEPS = (K + 32 * W - 1) / (32 * W), LD = WN * NI * 8 + 4, V = Piece::V;
+	const int STEPS = (K + 32 * W - 1) / (32 * W), LD = WN * NI * 8 + 4, V = Piece::V,
+		  N = V == 1 ? 2 : 4;
 	float sum[MI][NI][4];
 	Piece piece[D];
 
@@ -158,15 +180,20 @@ __device__ __forceinline__ void product_half(const E *a, const E *b, int m, int 
 			piece[d].multiply(sum);
 			piece[d].load(a, b, m, n, (w + (s + d + D) * W) * 32);
 		}
-	part += w * (MI * 16 * LD) + n0;
+	/* Of each V tiles of 8 columns a lane has 2 * V neighbours. */
+	part += w * (MI * 16 * LD) + n0 + 2 * t * V;
 #pragma unroll
-	for (int i = 0; i < MI; i++)
+	for (int i = 0; i < 2 * MI; i++)
 #pragma unroll
-		for (int j = 0; j < NI; j++)
+		for (int j = 0; j < 2 * NI; j += N) {
+			pm_vec<float, N> v;
 #pragma unroll
-			for (int e = 0; e < 4; e++)
-				part[(i * 16 + e / 2 * 8 + g) * LD + j / V * 8 * V + (2 * t + e % 2) * V + j % V] =
-					sum[i][j][e];
+			for (int x = 0; x < N; x++) {
+				const int at = j % (2 * V) + x;
+				v[x] = sum[i / 2][j / (2 * V) * V + at % V][i % 2 * 2 + at / V];
+			}
+			pm_store<N>(part + (i * 8 + g) * LD + j / (2 * V) * 8 * V + j % (2 * V), v);
+		}
 }
 
 /* ---- float ---- */
@@ -264,7 +291,12 @@ __device__ __forceinline__ void product_float(const float *a, const float *b, in
 #pragma unroll
 	for (int i = 0; i < TM; i++)
 #pragma unroll
-		for (int j = 0; j < TN; j++)
-			part[(i * LM + lm) * LD + (j / V * LN + ln) * V + j % V] = sum[i][j];
+		for (int j = 0; j < TN; j += V) {
+			pm_vec<float, V> v;
+#pragma unroll
+			for (int x = 0; x < V; x++)
+				v[x] = sum[i][j + x];
+			pm_store<V>(part + (i * LM + lm) * LD + (j * LN + ln * V), v);
+		}
 }
 /* SPDX-License-Identifier: Apache-2.0 */

@@ -227,13 +227,30 @@ static void parts(const Gen *g, const Stmt *s)
 	g_add(g, ");\n");
 }
 
-/* "v3[j] = joined<8, 576>(part + ls * 36 + lv + j);" */
+/* "joined<8, 576>(v3, part + ls * 36 + lv);" */
+static void tile_lanes(const Gen *g, const Stmt *s)
+{
+	const Shape *x = &g->n->shape;
+	int stride = x->tile_cols + 4;
+
+	g_num(g, "joined<", x->warps);
+	g_num(g, ", ", x->tile_rows * stride);
+	g_num(g, ">(v", s->to);
+	g_num(g, ", part + ls * ", stride);
+	g_add(g, " + lv);\n");
+}
+
+/* "v3 = joined<8, 576>(part + ls * 36 + lv);" */
 static void tile(const Gen *g, const Stmt *s)
 {
 	const Shape *x = &g->n->shape;
 	int stride = x->tile_cols + 4;
 
 	declare(g, s->to);
+	if (s->at < 0 && s->lanes && x->vec > 1 && !x->down) {
+		tile_lanes(g, s);
+		return;
+	}
 	g_lanes(g, s->lanes);
 	g_var(g, s->to);
 	g_num(g, " = joined<", x->warps);
@@ -249,7 +266,7 @@ static void tile(const Gen *g, const Stmt *s)
 	if (x->down)
 		g_add(g, x->vec > 1 ? " + j) * " : ") * ");
 	pm_text_int(g->t, stride);
-	g_add(g, x->down ? " + ls);\n" : x->vec > 1 ? " + lv + j);\n" : " + lv);\n");
+	g_add(g, x->down ? " + ls);\n" : " + lv);\n");
 }
 
 /* ---- expressions ---- */

@@ -43,6 +43,20 @@ template<int S, int SIZE> __device__ __forceinline__ float added(const float *p)
 	return sum;
 }
 
+/* Four neighbours of a row of the result, of which `left` exist. */
+template<int LDO, bool TURNED> __device__ __forceinline__ void leave(float *p, int left, const float (&v)[4])
+{
+	if (!TURNED && LDO % 4 == 0) {
+		if (left > 0)
+			*reinterpret_cast<float4 *>(p) = make_float4(v[0], v[1], v[2], v[3]);
+		return;
+	}
+#pragma unroll
+	for (int j = 0; j < 4; j++)
+		if (j < left)
+			p[(long long)j * (TURNED ? LDO : 1)] = v[j];
+}
+
 /* The image of a convolution as a matrix: row k is a place in the window of a channel, a column a pixel of the result. */
 template<int H, int W, int OW, int KH, int KW, int SH, int SW, int DH, int DW, int PH, int PW> struct Window {
 	int y, x;

@@ -42,9 +42,11 @@ struct FloatWords {
 				y[j][i] = v[j];
 		}
 	}
-	static __device__ __forceinline__ int column(int col, int j)
+	/* To row p of the result, whose columns are n. */
+	template<int LDO, bool TURNED>
+	static __device__ __forceinline__ void leave_four(float *p, int n, int col, const float (&v)[4])
 	{
-		return col * 4 + j;
+		leave<LDO, TURNED>(p + (long long)(col * 4) * (TURNED ? LDO : 1), n - col * 4, v);
 	}
 };
 
@@ -108,6 +110,14 @@ template<int V, int LD> struct FloatsB<V, true, LD> : FloatsAlong<64, 256, V, LD
 				y[j][i] = v[i];
 		}
 	}
+	template<int LDO, bool TURNED>
+	static __device__ __forceinline__ void leave_four(float *p, int n, int col, const float (&v)[4])
+	{
+#pragma unroll
+		for (int j = 0; j < 4; j++)
+			if (column(col, j) < n)
+				p[(long long)column(col, j) * (TURNED ? LDO : 1)] = v[j];
+	}
 	static __device__ __forceinline__ int column(int col, int j)
 	{
 		return j * 16 + col;
@@ -120,7 +130,10 @@ __device__ __forceinline__ void front_float(const float *a, const float *b, int 
 					    float *out, float *shared)
 {
 	typedef FloatsAlong<TM * 16, 256, VA, LDA> A;
-	const int w = threadIdx.x / 32, row = w / 2 * 4 + threadIdx.x % 32 / 8, col = w % 2 * 8 + threadIdx.x % 8;
+	/* A warp has 4 rows by 8 columns. Neighbouring lanes have the same column, the next but one the same row: what they
+	 * ask of shared memory is packed, from either side. */
+	const int w = threadIdx.x / 32, t = threadIdx.x % 32, row = w / 2 * 4 + t / 8 % 2 * 2 + t % 2,
+		  col = w % 2 * 8 + t / 16 * 4 + t / 2 % 4;
 	A pa[D];
 	B pb[D];
 	float sum[TM][4];
@@ -163,12 +176,10 @@ __device__ __forceinline__ void front_float(const float *a, const float *b, int 
 			}
 		}
 #pragma unroll
-	for (int i = 0; i < TM; i++)
-#pragma unroll
-		for (int j = 0; j < 4; j++) {
-			const int r = row + i * 16, x = B::column(col, j);
-			if (r < m && x < n)
-				out[TURNED ? r + (long long)x * LDO : (long long)r * LDO + x] = sum[i][j];
-		}
+	for (int i = 0; i < TM; i++) {
+		const int r = row + i * 16;
+		if (r < m)
+			B::template leave_four<LDO, TURNED>(out + (TURNED ? r : (long long)r * LDO), n, col, sum[i]);
+	}
 }
 /* SPDX-License-Identifier: Apache-2.0 */

@@ -136,20 +136,6 @@ template<int C, int T, int V, int LD> struct Across<C, T, V, true, LD> : AlongK<
 	}
 };
 
-/* Four neighbours of a row of the result, of which `left` exist. */
-template<int LDO, bool TURNED> __device__ __forceinline__ void leave(float *p, int left, const float (&v)[4])
-{
-	if (!TURNED && LDO % 4 == 0) {
-		if (left > 0)
-			*reinterpret_cast<float4 *>(p) = make_float4(v[0], v[1], v[2], v[3]);
-		return;
-	}
-#pragma unroll
-	for (int j = 0; j < 4; j++)
-		if (j < left)
-			p[(long long)j * (TURNED ? LDO : 1)] = v[j];
-}
-
 template<class E, int D, int WM, int WN, int MI, int NI, int VA, int LDA, class B, int LDO, bool TURNED>
 __device__ __forceinline__ void front_half(const E *a, const E *b, int first, int m, int n, int k, int end, float *out,
 					   unsigned *shared)

@@ -189,10 +189,19 @@ static void shoot(pid_t session, int child, PmRng *rng)
 		kill(list[pm_rng_range(rng, 0, n - 1)], SIGKILL);
 }
 
+/* What differs is shown from the line before it on: a message has room for a thousand characters. */
 static void same(int trial, const char *what, const char *got, const char *wanted)
 {
-	if (strcmp(got, wanted) != 0)
-		fail_msg("trial %d: %s differs:\n%s\nundisturbed:\n%s", trial, what, got, wanted);
+	size_t n = 0, from;
+
+	if (!strcmp(got, wanted))
+		return;
+	while (got[n] && got[n] == wanted[n])
+		n++;
+	for (from = n; from > 0 && n - from < 60; from--)
+		;
+	fail_msg("trial %d: %s differs:\n%.300s\nundisturbed:\n%.300s", trial, what, got + from,
+		 wanted + from);
 }
 
 static void trial(int i, PmRng *rng)

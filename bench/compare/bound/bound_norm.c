@@ -240,6 +240,30 @@ static void soft_lines(void *arg, int64_t from, int64_t to)
 	}
 }
 
+/* 1 / lines behind the errors of sums. A line counts with its elements, each with the share that the sum's
+ * error has of its own: of numbers far apart one line may have all that are not 0. */
+static double inverse_lines(const PmBoundCall *c, const PmBoundPart *sums, int64_t n, int64_t inner)
+{
+	const PmRefTensor *y = &c->call.out[0];
+	int64_t lines = y->numel / n;
+	double ud = pm__bound_ud(y->type.dtype), tiny = pm__bound_tiny(y->type.dtype), all = 0, squares = 0;
+
+	for (int64_t line = 0; line < lines; line++) {
+		double in_line = 0;
+
+		for (int64_t i = 0; i < n; i++) {
+			int64_t at = line / inner * inner * n + line % inner + i * inner;
+			double digit = pm__bound_half_digit(ud, fabs(y->f[at])) + tiny,
+			       r = digit / sums->all[at];
+
+			in_line += isnan(r) ? 0 : 1 / (1 + r * r / 3);
+		}
+		all += in_line;
+		squares += in_line * in_line;
+	}
+	return (all > 0 ? squares / (all * all) : 1 / (double)lines) / c->parts;
+}
+
 PmStatus pm__bound_softmax(PmBoundCall *c, PmErr *err)
 {
 	const PmRefTensor *x = &c->call.in[0];
@@ -256,7 +280,6 @@ PmStatus pm__bound_softmax(PmBoundCall *c, PmErr *err)
 	p.all = pm_xcalloc((size_t)x->numel + 1, sizeof *p.all);
 	p.shared = pm_xcalloc((size_t)x->numel + 1, sizeof *p.shared);
 	p.inv = x->numel ? fmin(1, pm__bound_inv(c, 0, x->numel / n)) : 0;
-	sums.inv = n ? (double)n / ((double)x->numel * c->parts) : 0;
 	for (int k = axis + 1; k < x->type.rank; k++)
 		inner *= x->type.dim[k];
 	drift = pm_xcalloc((size_t)(n ? x->numel / n : 0) + 1, sizeof *drift);
@@ -269,6 +292,7 @@ PmStatus pm__bound_softmax(PmBoundCall *c, PmErr *err)
 	for (int64_t i = 0; i < x->numel; i++)
 		all += sums.all[i] * sums.all[i];
 	pm__bound_leans(c, drifts, all);
+	sums.inv = x->numel ? inverse_lines(c, &sums, n, inner) : 0;
 	pm__bound_own(c, 0, 0);
 	c->out[0].scale = logarithm ? NULL : pm_xcalloc((size_t)x->numel + 1, sizeof(double));
 	if (c->out[0].scale)

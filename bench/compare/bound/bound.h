@@ -15,10 +15,11 @@
  * Sums and products have, for themselves, sqrt(sum w^2 s^2); in common sum |w| s; their own arithmetic is r u
  * sqrt(S (K + 2) + y^2 K / 3), S the sum of the terms' squares: partial sums of K terms in any order that
  * knows nothing of their values (bound_sum.c); and sqrt(p) u K (0.15 |y| + 0.43 sqrt(S)), p the chance of
- * equal neighbours. One term has none. A sum of terms of one sign (ReduceSum, ReduceMean, ReduceL1, softmax)
- * drifts by sum t_e d_e, d_e^2 = (sum rho)^2 - sum rho^2, if that is more: t_e is the share of the steps in
- * which the partial sum has one last digit, rho the terms' errors of being rounded to it. Equal terms are
- * rounded alike, and so are terms as small as that digit (pm__bound_drift). Drift and steps are variances.
+ * equal neighbours. One term has none. A sum of terms of one sign (reductions, of sizes and squares too,
+ * means of all places, softmax) drifts by sum t_e d_e, d_e^2 = (sum rho)^2 - sum rho^2, if that is more: t_e
+ * is the share of the steps in which the partial sum has one last digit, rho the terms' errors of being
+ * rounded to it. Equal terms are rounded alike, and so are terms as small as that digit (pm__bound_drift).
+ * Drift and steps are variances.
  *
  * Element by element it is the change when an operand moves by 6.1 s, over 6.1 (a step: half its height, and
  * where it chooses another operand, that one's error); functions: u sqrt(y^2 + c^2), c what their usual

@@ -199,29 +199,44 @@ static double equal_terms(const PmBoundCall *c)
 	return same;
 }
 
-/* The drift of each result of a ReduceSum, ReduceMean or ReduceL1, whose terms are `weight` times the
- * operand's elements; owned by the caller. */
+/* Whether axis d of the operand is summed along. */
+static int is_summed(const PmBoundCall *c, int d)
+{
+	const int64_t *axes;
+	size_t n = pm_node_ints(c->call.g, c->call.node, "axes", &axes);
+	int summed = pm_node_op(c->call.g, c->call.node) == PM_OP_GlobalAveragePool && d >= 2;
+
+	for (size_t k = 0; k < n; k++)
+		summed |= axes[k] == d;
+	return summed;
+}
+
+static double term_of(PmOp op, double x)
+{
+	return op == PM_OP_ReduceL1                                  ? fabs(x)
+	       : op == PM_OP_ReduceL2 || op == PM_OP_ReduceSumSquare ? x * x
+								     : x;
+}
+
+/* The drift of each sum over axes of the operand, whose terms are `weight` times its elements, their sizes or
+ * their squares; owned by the caller. */
 static double *drifts(const PmBoundCall *c, double weight)
 {
 	const PmRefTensor *x = &c->call.in[0];
 	int64_t n_out = c->call.out[0].numel, n = n_out ? x->numel / n_out : 0, stride[PM_MAX_RANK], s = 1;
-	int64_t at[PM_MAX_RANK] = { 0 }, to = 0;
-	const int64_t *axes;
-	size_t n_axes = pm_node_ints(c->call.g, c->call.node, "axes", &axes);
+	int64_t at[PM_MAX_RANK] = { 0 }, to = 0, *filled;
 	double u = pm__bound_u(c->call.out[0].type.dtype), *term, *drift;
-	int64_t *filled, sizes = pm_node_op(c->call.g, c->call.node) == PM_OP_ReduceL1;
+	PmOp op = pm_node_op(c->call.g, c->call.node);
 
 	for (int d = x->type.rank; d-- > 0;) {
-		stride[d] = s;
-		for (size_t k = 0; k < n_axes; k++)
-			stride[d] = axes[k] == d ? 0 : stride[d];
+		stride[d] = is_summed(c, d) ? 0 : s;
 		s *= stride[d] ? x->type.dim[d] : 1;
 	}
 	term = pm_xcalloc((size_t)x->numel + 1, sizeof *term);
 	drift = pm_xcalloc((size_t)n_out + 1, sizeof *drift);
 	filled = pm_xcalloc((size_t)n_out + 1, sizeof *filled);
 	for (int64_t i = 0; i < n * n_out; i++) {
-		term[to * n + filled[to]++] = sizes ? fabs(x->f[i]) : x->f[i];
+		term[to * n + filled[to]++] = term_of(op, x->f[i]);
 		for (int d = x->type.rank; d-- > 0;) {
 			to += stride[d];
 			if (++at[d] < x->type.dim[d])
@@ -520,7 +535,8 @@ PmStatus pm__bound_sum(PmBoundCall *c, PmErr *err)
 	if (running) {
 		st = running_sums(c, err);
 	} else {
-		if (op == PM_OP_ReduceSum || op == PM_OP_ReduceMean || op == PM_OP_ReduceL1)
+		if (op == PM_OP_ReduceSum || op == PM_OP_ReduceMean || op == PM_OP_ReduceL1 ||
+		    op == PM_OP_GlobalAveragePool)
 			drift = drifts(c, weight);
 		st = add_steps(c, squares, sqrt(weight), pm__bound_terms(c), NULL, drift, err);
 		pm__bound_own(c, 0, 0);
@@ -626,21 +642,29 @@ PmStatus pm__bound_squares(PmBoundCall *c, PmErr *err)
 	int root = pm_node_op(c->call.g, c->call.node) == PM_OP_ReduceL2;
 	const PmRefTensor *x = &c->call.in[0];
 	double u = pm__bound_u(c->call.out[0].type.dtype), terms = pm__bound_terms(c), same = equal_terms(c);
-	double lost = terms * least_product(c), *e, *f, *shared;
+	double lost = terms * least_product(c), drift_squares = 0, all = 0, *e, *f, *shared, *drift;
 	PmStatus st = PM_OK;
 
 	if (!c->call.out[0].f || !x->f)
 		return pm__bound_stepped(c, err);
 	e = pm__bound_unit(c, 0);
+	drift = drifts(c, 1);
 	for (int64_t i = 0; i < c->call.out[0].numel; i++) {
-		double y = c->call.out[0].f[i];
+		double y = c->call.out[0].f[i], own, steps;
 
 		e[i] = root ? sqrt(lost) : lost;
-		if (isfinite(y))
-			e[i] += (root ? u / 2 : u) *
-				(PM_BOUND_ROUNDING * sqrt(pm__bound_steps(terms, y * y, y)) +
-				 of_equal(terms, same, y * y, y));
+		if (!isfinite(y))
+			continue;
+		drift[i] = root ? y > 0 ? drift[i] / (2 * y) : 0 : drift[i];
+		steps = (root ? u / 2 : u) * PM_BOUND_ROUNDING * sqrt(pm__bound_steps(terms, y * y, y));
+		own = fmax(steps + (root ? u / 2 : u) * of_equal(terms, same, y * y, y),
+			   hypot(steps, drift[i]));
+		e[i] += own;
+		drift_squares += drift[i] * drift[i];
+		all += own * own;
 	}
+	free(drift);
+	pm__bound_leans(c, drift_squares, all);
 	pm__bound_own(c, 0, 0);
 	f = pm__bound_full(c, 0);
 	shared = pm__bound_common(c, 0, f);

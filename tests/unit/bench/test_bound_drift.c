@@ -189,9 +189,97 @@ static void many_rows(void **state)
 	rows_drift_alike(0.5513);
 }
 
+typedef struct Rows {
+	const char *text;
+	int squares, root, mean;
+} Rows;
+
+/* The results of plain loops; of every hundredth term `lacking` of them is left out. */
+static void plain_loops(const Rows *k, const PmTensor *in, int64_t cols, int lacking, PmTensor *got)
+{
+	for (int64_t i = 0; i < pm_tensor_numel(got); i++) {
+		float sum = 0;
+
+		for (int64_t j = 0; j < cols; j++) {
+			float v = (float)pm_tensor_get(in, i * cols + j);
+
+			if (lacking && j % 100 == 99)
+				continue;
+			sum = k->squares ? fmaf(v, v, sum) : sum + v;
+		}
+		pm_tensor_set(got, i, (double)(k->root ? sqrtf(sum) : k->mean ? sum / (float)cols : sum));
+	}
+}
+
+/* One term of each row is `large`: beside it others are as small as the sum's last digit. */
+static void rows_with_one(const Rows *k, double large, uint64_t seed, int *refused, int *wrong)
+{
+	enum { ROWS = 31, COLS = 4093 };
+	PmTensor in, got;
+	PmBoundFit f;
+	PmGraph *g;
+	PmBound b;
+	PmErr err;
+	PmRng r;
+
+	pm_err_init(&err);
+	pm_rng_init_named(&r, seed, "one large");
+	if (pm_graph_parse(k->text, strlen(k->text), &g, &err) ||
+	    pm_tensor_init(&in, pm_value_type(g, pm_graph_input(g, 0)), &err) ||
+	    pm_tensor_init(&got, pm_value_type(g, pm_graph_output(g, 0)), &err))
+		fail_msg("%s: %s", k->text, err.text);
+	for (int64_t i = 0; i < (int64_t)ROWS * COLS; i++)
+		pm_tensor_set(&in, i, fabs(pm_rng_normal(&r)));
+	for (int64_t i = 0; i < ROWS && large > 0; i++)
+		pm_tensor_set(&in, i * COLS + pm_rng_range(&r, 0, COLS / 2),
+			      large * (1 + pm_rng_uniform(&r)));
+	if (pm_bound_run(g, &in, 1, PM_TIER_STRICT, &b, 1, &err))
+		fail_msg("%s: %s", k->text, err.text);
+	plain_loops(k, &in, COLS, 0, &got);
+	pm_bound_fit(&b, &got, &f);
+	*refused += !f.within;
+	if (!f.within)
+		printf("# %s, one of %g: max %.3g, rms %.3g, bias %.3g\n", k->text, large, f.max, f.rms,
+		       f.bias);
+	plain_loops(k, &in, COLS, 1, &got);
+	pm_bound_fit(&b, &got, &f);
+	*wrong += f.within;
+	pm_bounds_release(&b, 1);
+	pm_tensor_release(&in);
+	pm_tensor_release(&got);
+	pm_graph_free(g);
+}
+
+static void one_large_term(void **state)
+{
+	static const Rows rows[] = {
+		{ "g (float[31,4093] x) => (float[31] y) { y = ReduceL2<axes = [1], keepdims = 0>(x) }", 1, 1,
+		  0 },
+		{ "g (float[31,4093] x) => (float[31] y) { y = ReduceSumSquare<axes = [1], keepdims = 0>(x) "
+		  "}",
+		  1, 0, 0 },
+		{ "g (float[31,1,4093] x) => (float[31,1,1] y) { y = GlobalAveragePool(x) }", 0, 0, 1 },
+	};
+	static const double large[] = { 0, 100, 2000, 9000, 1e5, 3e7 };
+	int refused = 0, wrong = 0;
+
+	(void)state;
+	for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+		for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+			for (uint64_t seed = 1; seed < 4; seed++) {
+				int passes = 0;
+
+				rows_with_one(&rows[k], large[i], seed, &refused, &passes);
+				wrong += large[i] < 1 ? passes : 0;
+			}
+	assert_int_equal(refused, 0);
+	assert_int_equal(wrong, 0);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(as_loops_drift), cmocka_unit_test(many_rows) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(as_loops_drift), cmocka_unit_test(many_rows),
+					    cmocka_unit_test(one_large_term) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

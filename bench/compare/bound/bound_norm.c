@@ -349,16 +349,50 @@ static PmStatus spread(const PmBoundCall *c, size_t k, const double *v, double *
 	return st;
 }
 
+/* What plain loops in float do to the mean of x and to that of squares, in one pass or two: standard
+ * deviations, and what of the second is drift. */
+typedef struct Loops {
+	double mean, squares, drift;
+} Loops;
+
+static Loops loops_of(const double *x, double mean, double squares, int64_t n, int centred, double u)
+{
+	double *term = pm_xmalloc((size_t)(n + 1) * sizeof *term), count = (double)n, twice = 0;
+	Loops l = { 0 };
+
+	for (int64_t i = 0; i < n; i++)
+		term[i] = x[i] * x[i];
+	l.drift = pm__bound_drift(term, n, u) / count;
+	for (int64_t i = 0; i < n && centred; i++)
+		term[i] = (x[i] - mean) * (x[i] - mean);
+	if (centred) {
+		twice = pm__bound_drift(term, n, u) / count;
+		l.mean = hypot(u * PM_BOUND_ROUNDING *
+				       sqrt(pm__bound_steps(count, squares * count, mean * count)),
+			       pm__bound_drift(x, n, u)) /
+			 count;
+	}
+	l.drift = fmax(l.drift, twice);
+	/* In one pass the mean's square is taken from that of the squares. */
+	l.squares = hypot(hypot(u * PM_BOUND_ROUNDING / sqrt(3) * sqrt(count) * squares, l.drift),
+			  2 * mean * l.mean);
+	free(term);
+	return l;
+}
+
 /* One group: y = (x - mean) / sqrt(var + eps) * g + b. Errors: of the difference f + mean f + u (|x| +
- * mean |x|), of the variance (in one pass or two) 2 mean(|d| ...) + u (1 + sqrt(K)/4) mean x^2. What
- * the arithmetic adds goes to e, linearly; what the operands' errors do goes to the part: the root of squares
- * of what is not in common. Where numbers are denormal, the mean and the difference are off by half the
- * `least` number, and so is what the scale multiplies. */
+ * mean |x|), or what a plain loop over x does to the mean; of the variance (in one pass or two) 2 mean(|d|
+ * ...)
+ * + u mean x^2 and what a plain loop does; *drifts is what of the variances is drift. What the arithmetic
+ * adds goes to e, linearly; what the operands' errors do goes to the part: the root of squares of what is not
+ * in common. Where numbers are denormal, the mean and the difference are off by half the `least` number, and
+ * so is what the scale multiplies. */
 static void group(const double *x, const double *f, const double *shared, const double *g, double *e,
-		  PmBoundPart *part, int64_t n, double eps, int centred, const PmFloatType *t)
+		  PmBoundPart *part, int64_t n, double eps, int centred, const PmFloatType *t, double *drifts)
 {
 	double mean = 0, size = 0, alone = 0, common = 0, var = 0, squares = 0, s_var = 0, v_alone = 0,
 	       v_common = 0, inv, count = (double)n, u = t->roundoff, least = t->subnormal;
+	Loops loops;
 
 	for (int64_t i = 0; i < n; i++) {
 		double s = at(shared, i);
@@ -379,16 +413,20 @@ static void group(const double *x, const double *f, const double *shared, const 
 		v_alone += d * d * fmax(at(f, i) * at(f, i) - s * s, 0);
 		v_common += d * s;
 	}
-	s_var += u * (1 + PM_BOUND_ROUNDING / sqrt(3) * sqrt(count)) * squares;
+	loops = loops_of(x, mean, squares, n, centred, u);
+	s_var += u * squares + loops.squares;
 	inv = 1 / sqrt(var + eps);
+	*drifts = 0;
 	for (int64_t i = 0; i < n; i++) {
 		double d = fabs(x[i] - mean), w = fabs(g[i]) * inv, of_var = d / (2 * (var + eps)), line;
 
 		/* One number is its mean: nothing is left of it. */
 		e[i] = n == 1 && centred ? 0
-					 : w * (u * (fabs(x[i]) + size) + centred * least + s_var * of_var +
-						2 * u * d) +
+					 : w * (u * fabs(x[i]) + fmax(u * size, loops.mean) +
+						centred * least + s_var * of_var + 2 * u * d) +
 						   fabs(g[i]) * least / 2;
+		line = w * loops.drift * of_var;
+		*drifts += isfinite(e[i]) ? line * line : 0;
 		if (!f)
 			continue;
 		line = alone + common + (sqrt(v_alone) + v_common) * of_var;
@@ -450,7 +488,7 @@ static PmStatus add_operand(PmBoundCall *c, size_t k, double eps, int64_t n, int
 typedef struct Groups {
 	const PmRefTensor *x;
 	const double *f, *shared, *scale;
-	double *e, eps;
+	double *e, *drifts, eps; /* drifts: by group */
 	PmBoundPart *p;
 	int64_t n;
 	int centred;
@@ -464,7 +502,8 @@ static void group_some(void *arg, int64_t from, int64_t to)
 		PmBoundPart one = { .all = g->p->all + i, .shared = g->p->shared + i };
 
 		group(g->x->f + i, g->f ? g->f + i : NULL, g->shared ? g->shared + i : NULL, g->scale + i,
-		      g->e + i, &one, g->n, g->eps, g->centred, pm__bound_sums(g->x->type.dtype));
+		      g->e + i, &one, g->n, g->eps, g->centred, pm__bound_sums(g->x->type.dtype),
+		      &g->drifts[i / g->n]);
 	}
 }
 
@@ -474,11 +513,19 @@ static void groups(PmBoundCall *c, const double *f, const double *shared, const 
 	const PmRefTensor *x = &c->call.in[0];
 	int centred = pm_node_op(c->call.g, c->call.node) != PM_OP_RMSNormalization;
 	double eps = pm_node_f(c->call.g, c->call.node, "epsilon", 1e-5), *e = pm__bound_unit(c, 0);
-	int64_t n = group_size(c);
+	double *by_group, drifts = 0, all = 0;
+	int64_t n = group_size(c), n_groups = n ? x->numel / n : 0;
 
+	by_group = pm_xcalloc((size_t)n_groups + 1, sizeof *by_group);
 	if (x->numel)
-		pm_threads_run(x->numel / n, 1 + PM_BOUND_LEAST / 4 / n, group_some,
-			       &(Groups){ x, f, shared, scale, e, eps, p, n, centred });
+		pm_threads_run(n_groups, 1 + PM_BOUND_LEAST / 16 / n, group_some,
+			       &(Groups){ x, f, shared, scale, e, by_group, eps, p, n, centred });
+	for (int64_t i = 0; i < n_groups; i++)
+		drifts += by_group[i];
+	for (int64_t i = 0; i < x->numel; i++)
+		all += isfinite(e[i]) ? e[i] * e[i] : 0;
+	free(by_group);
+	pm__bound_leans(c, drifts, all);
 	p->inv = x->numel ? pm__bound_inv(c, 0, x->numel / n) : 0;
 }
 

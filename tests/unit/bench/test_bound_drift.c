@@ -276,10 +276,101 @@ static void one_large_term(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/* ---- norms ---- */
+
+enum { NORM_ROWS = 31, NORM_COLS = 4093 };
+typedef enum Passes { RMS, ONE_PASS, TWO_PASSES } Passes;
+typedef enum Terms {
+	USUAL,
+	ONES,
+	LONE,
+	N_TERMS
+} Terms; /* normal; -1, 0 and 1; one of 2,000 beside normal ones */
+
+static double term_of(Terms kind, int64_t at, PmRng *r)
+{
+	return kind == ONES                 ? (double)pm_rng_range(r, -1, 1)
+	       : kind == LONE && at == 1000 ? 2000 * (1 + pm_rng_uniform(r))
+					    : pm_rng_normal(r);
+}
+
+/* Plain loops in float; of every hundredth square `lacking` of them is left out. */
+static void norm_row(const float *x, float *y, Passes how, int lacking)
+{
+	float sum = 0, squares = 0, mean, var;
+
+	for (int j = 0; j < NORM_COLS; j++)
+		sum += x[j];
+	mean = how == RMS ? 0 : sum / NORM_COLS;
+	for (int j = 0; j < NORM_COLS; j++) {
+		float d = x[j] - (how == TWO_PASSES ? mean : 0);
+
+		if (!lacking || j % 100 != 99)
+			squares += d * d;
+	}
+	var = squares / NORM_COLS - (how == ONE_PASS ? mean * mean : 0);
+	for (int j = 0; j < NORM_COLS; j++)
+		y[j] = (x[j] - mean) / sqrtf(var + 1e-5f);
+}
+
+static void norms_by_plain_loops(Passes how, Terms kind, uint64_t seed)
+{
+	const char *text =
+		how == RMS ? "g (float[31,4093] x, float[4093] s) => (float[31,4093] y) { y = "
+			     "RMSNormalization<axis = 1>(x, s) }"
+			   : "g (float[31,4093] x, float[4093] s, float[4093] b) => (float[31,4093] y) { y = "
+			     "LayerNormalization<axis = 1>(x, s, b) }";
+	size_t n_in = how == RMS ? 2 : 3;
+	PmTensor in[3], got;
+	PmBoundFit f;
+	PmGraph *g;
+	PmBound b;
+	PmErr err;
+	PmRng r;
+
+	pm_err_init(&err);
+	pm_rng_init_named(&r, seed, "norms");
+	if (pm_graph_parse(text, strlen(text), &g, &err) ||
+	    pm_tensor_init(&got, pm_value_type(g, pm_graph_output(g, 0)), &err))
+		fail_msg("%s: %s", text, err.text);
+	for (size_t k = 0; k < n_in; k++) {
+		if (pm_tensor_init(&in[k], pm_value_type(g, pm_graph_input(g, k)), &err))
+			fail_msg("%s: %s", text, err.text);
+		for (int64_t i = 0; i < pm_tensor_numel(&in[k]); i++)
+			pm_tensor_set(&in[k], i, k ? k == 1 : term_of(kind, i % NORM_COLS, &r));
+	}
+	if (pm_bound_run(g, in, n_in, PM_TIER_STRICT, &b, 1, &err))
+		fail_msg("%s: %s", text, err.text);
+	for (int lacking = 0; lacking < 2; lacking++) {
+		for (int64_t i = 0; i < NORM_ROWS; i++)
+			norm_row((const float *)in[0].data + i * NORM_COLS, (float *)got.data + i * NORM_COLS,
+				 how, lacking);
+		pm_bound_fit(&b, &got, &f);
+		if (f.within == lacking && (!lacking || kind != LONE))
+			fail_msg("%s, passes %d, terms %d, lacking %d: max %.3g, rms %.3g, bias %.3g, slope "
+				 "%.3g",
+				 text, how, kind, lacking, f.max, f.rms, f.bias, f.slope);
+	}
+	pm_bounds_release(&b, 1);
+	for (size_t k = 0; k < n_in; k++)
+		pm_tensor_release(&in[k]);
+	pm_tensor_release(&got);
+	pm_graph_free(g);
+}
+
+static void norms(void **state)
+{
+	(void)state;
+	for (int how = RMS; how <= TWO_PASSES; how++)
+		for (int kind = 0; kind < N_TERMS; kind++)
+			for (uint64_t seed = 1; seed < 4; seed++)
+				norms_by_plain_loops((Passes)how, (Terms)kind, seed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(as_loops_drift), cmocka_unit_test(many_rows),
-					    cmocka_unit_test(one_large_term) };
+					    cmocka_unit_test(one_large_term), cmocka_unit_test(norms) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

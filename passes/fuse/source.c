@@ -398,7 +398,6 @@ static void stage_launch(Ctx *c, PmText *t, int block, int shared, int64_t *bloc
 
 	*blocks = 0;
 	begin_launch(c);
-	c->uses.parts = f_stages(c) > 1;
 	for (i = 0; i < c->n_sections && !c->fail; i++) {
 		section_text(c, &c->section[i], (int)*blocks, &c->sections);
 		*blocks += c->section[i].blocks;

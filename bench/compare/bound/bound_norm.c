@@ -216,13 +216,27 @@ static void add_single_terms(PmBoundCall *c, double u)
 }
 
 typedef struct Soft {
-	const PmRefTensor *x;
+	const PmRefTensor *x, *y;
 	const double *f, *shared;
 	const PmBoundPart *p, *sums;
-	double *e, *drift; /* drift: by line */
+	double *e, *drift, *weight; /* drift, weight: by line */
 	int64_t n, inner;
 	int logarithm;
 } Soft;
+
+/* The elements y of a line, each with the share that the sum's error has of its own. Of numbers far apart one
+ * line may have all that are not 0. */
+static double weight_of(const double *y, const double *of_sum, int dtype, int64_t n, int64_t step)
+{
+	double ud = pm__bound_ud(dtype), tiny = pm__bound_tiny(dtype), sum = 0;
+
+	for (int64_t i = 0; i < n * step; i += step) {
+		double r = (pm__bound_half_digit(ud, fabs(y[i])) + tiny) / of_sum[i];
+
+		sum += isnan(r) ? 0 : 1 / (1 + r * r / 3);
+	}
+	return sum;
+}
 
 static void soft_lines(void *arg, int64_t from, int64_t to)
 {
@@ -237,31 +251,21 @@ static void soft_lines(void *arg, int64_t from, int64_t to)
 					   s->shared ? s->shared + first : NULL, &at_line, &sums_there,
 					   s->e + first, s->n, s->inner, pm__bound_u(s->x->type.dtype),
 					   s->logarithm);
+		s->weight[line] = weight_of(s->y->f + first, sums_there.all, s->y->type.dtype, s->n,
+					    s->inner);
 	}
 }
 
-/* 1 / lines behind the errors of sums. A line counts with its elements, each with the share that the sum's
- * error has of its own: of numbers far apart one line may have all that are not 0. */
-static double inverse_lines(const PmBoundCall *c, const PmBoundPart *sums, int64_t n, int64_t inner)
+/* 1 / lines behind the errors of sums, of which each counts with its weight. */
+static double inverse_lines(const double *weight, int64_t lines)
 {
-	const PmRefTensor *y = &c->call.out[0];
-	int64_t lines = y->numel / n;
-	double ud = pm__bound_ud(y->type.dtype), tiny = pm__bound_tiny(y->type.dtype), all = 0, squares = 0;
+	double all = 0, squares = 0;
 
 	for (int64_t line = 0; line < lines; line++) {
-		double in_line = 0;
-
-		for (int64_t i = 0; i < n; i++) {
-			int64_t at = line / inner * inner * n + line % inner + i * inner;
-			double digit = pm__bound_half_digit(ud, fabs(y->f[at])) + tiny,
-			       r = digit / sums->all[at];
-
-			in_line += isnan(r) ? 0 : 1 / (1 + r * r / 3);
-		}
-		all += in_line;
-		squares += in_line * in_line;
+		all += weight[line];
+		squares += weight[line] * weight[line];
 	}
-	return (all > 0 ? squares / (all * all) : 1 / (double)lines) / c->parts;
+	return all > 0 ? squares / (all * all) : 1 / (double)lines;
 }
 
 PmStatus pm__bound_softmax(PmBoundCall *c, PmErr *err)
@@ -271,7 +275,7 @@ PmStatus pm__bound_softmax(PmBoundCall *c, PmErr *err)
 	int logarithm = pm_node_op(c->call.g, c->call.node) == PM_OP_LogSoftmax;
 	int64_t n = x->type.dim[axis], inner = 1;
 	double *f = pm__bound_full(c, 0), *shared = pm__bound_common(c, 0, f), *e = pm__bound_unit(c, 0);
-	double drifts = 0, all = 0, *drift;
+	double drifts = 0, all = 0, *drift, *weight;
 	PmBoundPart p = { .source = c->in[0].source }, sums = { 0 };
 
 	(void)err;
@@ -283,16 +287,19 @@ PmStatus pm__bound_softmax(PmBoundCall *c, PmErr *err)
 	for (int k = axis + 1; k < x->type.rank; k++)
 		inner *= x->type.dim[k];
 	drift = pm_xcalloc((size_t)(n ? x->numel / n : 0) + 1, sizeof *drift);
+	weight = pm_xcalloc((size_t)(n ? x->numel / n : 0) + 1, sizeof *weight);
 	if (n)
 		pm_threads_run(x->numel / n, 1 + PM_BOUND_LEAST / 16 / n, soft_lines,
-			       &(Soft){ x, f, shared, &p, &sums, e, drift, n, inner, logarithm });
+			       &(Soft){ x, &c->call.out[0], f, shared, &p, &sums, e, drift, weight, n, inner,
+					logarithm });
 	for (int64_t line = 0; n && line < x->numel / n; line++)
 		drifts += drift[line];
 	free(drift);
 	for (int64_t i = 0; i < x->numel; i++)
 		all += sums.all[i] * sums.all[i];
 	pm__bound_leans(c, drifts, all);
-	sums.inv = x->numel ? inverse_lines(c, &sums, n, inner) : 0;
+	sums.inv = x->numel ? inverse_lines(weight, x->numel / n) / c->parts : 0;
+	free(weight);
 	pm__bound_own(c, 0, 0);
 	c->out[0].scale = logarithm ? NULL : pm_xcalloc((size_t)x->numel + 1, sizeof(double));
 	if (c->out[0].scale)
@@ -381,12 +388,12 @@ static Loops loops_of(const double *x, double mean, double squares, int64_t n, i
 }
 
 /* One group: y = (x - mean) / sqrt(var + eps) * g + b. Errors: of the difference f + mean f + u (|x| +
- * mean |x|), or what a plain loop over x does to the mean; of the variance (in one pass or two) 2 mean(|d|
- * ...)
- * + u mean x^2 and what a plain loop does; *drifts is what of the variances is drift. What the arithmetic
- * adds goes to e, linearly; what the operands' errors do goes to the part: the root of squares of what is not
- * in common. Where numbers are denormal, the mean and the difference are off by half the `least` number, and
- * so is what the scale multiplies. */
+ * mean |x|), or what a plain loop over x does to the mean. Of the variance (in one pass or two) 2 mean(u |d|
+ * (|x|
+ * + mean |x|)) + u mean x^2, and what a plain loop does; *drifts is what of the variances is drift. What the
+ * arithmetic adds goes to e, linearly; what the operands' errors do goes to the part: the root of squares of
+ * what is not in common. Where numbers are denormal, the mean and the difference are off by half the `least`
+ * number, and so is what the scale multiplies. */
 static void group(const double *x, const double *f, const double *shared, const double *g, double *e,
 		  PmBoundPart *part, int64_t n, double eps, int centred, const PmFloatType *t, double *drifts)
 {

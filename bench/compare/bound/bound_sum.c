@@ -252,6 +252,14 @@ static double *drifts(const PmBoundCall *c, double weight)
 	return drift;
 }
 
+/* The error of a sum's own arithmetic: its steps, with what equal neighbours add, or with a drift. */
+static double own_error(double u, double terms, double squares, double y, double same, double drift)
+{
+	double steps = u * PM_BOUND_ROUNDING * sqrt(pm__bound_steps(terms, squares, y));
+
+	return fmax(steps + u * of_equal(terms, same, squares, y), hypot(steps, drift));
+}
+
 typedef struct Steps {
 	const double *y, *count, *drift;
 	double weight, terms, same, u, *e;
@@ -263,15 +271,13 @@ static void step_some(void *arg, int64_t from, int64_t to)
 	const Steps *s = arg;
 
 	for (int64_t i = from; i < to; i++) {
-		double y = s->y[i], k = s->count ? s->count[i] : s->terms, steps;
+		double y = s->y[i], k = s->count ? s->count[i] : s->terms;
 		double squares = s->weight * s->weight * s->own[i];
 
 		s->own[i] = 0;
 		if (!isfinite(y))
 			continue;
-		steps = s->u * PM_BOUND_ROUNDING * sqrt(pm__bound_steps(k, squares, y));
-		s->own[i] = fmax(steps + s->u * of_equal(k, s->same, squares, y),
-				 hypot(steps, at(s->drift, i)));
+		s->own[i] = own_error(s->u, k, squares, y, s->same, at(s->drift, i));
 		s->e[i] += s->own[i];
 	}
 }
@@ -650,15 +656,13 @@ PmStatus pm__bound_squares(PmBoundCall *c, PmErr *err)
 	e = pm__bound_unit(c, 0);
 	drift = drifts(c, 1);
 	for (int64_t i = 0; i < c->call.out[0].numel; i++) {
-		double y = c->call.out[0].f[i], own, steps;
+		double y = c->call.out[0].f[i], own;
 
 		e[i] = root ? sqrt(lost) : lost;
 		if (!isfinite(y))
 			continue;
 		drift[i] = root ? y > 0 ? drift[i] / (2 * y) : 0 : drift[i];
-		steps = (root ? u / 2 : u) * PM_BOUND_ROUNDING * sqrt(pm__bound_steps(terms, y * y, y));
-		own = fmax(steps + (root ? u / 2 : u) * of_equal(terms, same, y * y, y),
-			   hypot(steps, drift[i]));
+		own = own_error(root ? u / 2 : u, terms, y * y, y, same, drift[i]);
 		e[i] += own;
 		drift_squares += drift[i] * drift[i];
 		all += own * own;

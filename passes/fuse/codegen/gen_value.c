@@ -227,34 +227,26 @@ static void parts(const Gen *g, const Stmt *s)
 	g_add(g, ");\n");
 }
 
-/* "joined<8, 576>(v3, part + ls * 36 + lv);" */
-static void tile_lanes(const Gen *g, const Stmt *s)
-{
-	const Shape *x = &g->n->shape;
-	int stride = x->tile_cols + 4;
-
-	g_num(g, "joined<", x->warps);
-	g_num(g, ", ", x->tile_rows * stride);
-	g_num(g, ">(v", s->to);
-	g_num(g, ", part + ls * ", stride);
-	g_add(g, " + lv);\n");
-}
-
-/* "v3 = joined<8, 576>(part + ls * 36 + lv);" */
+/* "v3 = joined<8, 576>(part + ls * 36 + lv);", or of neighbours "joined<8, 576>(v3, part + ls * 36 + lv);" */
 static void tile(const Gen *g, const Stmt *s)
 {
 	const Shape *x = &g->n->shape;
-	int stride = x->tile_cols + 4;
+	int stride = x->tile_cols + 4, neighbours = s->at < 0 && s->lanes && x->vec > 1 && !x->down;
 
 	declare(g, s->to);
-	if (s->at < 0 && s->lanes && x->vec > 1 && !x->down) {
-		tile_lanes(g, s);
+	if (!neighbours) {
+		g_lanes(g, s->lanes);
+		g_var(g, s->to);
+		g_add(g, " = ");
+	}
+	g_num(g, "joined<", x->warps);
+	g_num(g, ", ", x->tile_rows * stride);
+	if (neighbours) {
+		g_num(g, ">(v", s->to);
+		g_num(g, ", part + ls * ", stride);
+		g_add(g, " + lv);\n");
 		return;
 	}
-	g_lanes(g, s->lanes);
-	g_var(g, s->to);
-	g_num(g, " = joined<", x->warps);
-	g_num(g, ", ", x->tile_rows * stride);
 	if (s->at >= 0) {
 		g_num(g, ">(part + ls * ", stride);
 		g_add(g, " + ");

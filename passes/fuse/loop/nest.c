@@ -91,6 +91,8 @@ static void show(const Block *b, Uses *u)
 			u->out |= 1ull << s->arg;
 		if (u && s->kind == ST_PARTS)
 			u->tiles = 1;
+		if (u && (s->kind == ST_LEAVE || s->kind == ST_JOIN))
+			u->parts = 1;
 		if (s->body)
 			show(s->body, u);
 	}

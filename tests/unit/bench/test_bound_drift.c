@@ -133,28 +133,56 @@ static void as_loops_drift(void **state)
 			check((Kind)kind, sizes[s], 3 + s);
 }
 
+/* A graph, its operands, and results that are held against the bound. */
+typedef struct Judged {
+	PmGraph *g;
+	PmTensor in[3], got;
+	PmBound b;
+	PmErr err;
+} Judged;
+
+static void judged_begin(Judged *j, const char *text)
+{
+	pm_err_init(&j->err);
+	if (pm_graph_parse(text, strlen(text), &j->g, &j->err) ||
+	    pm_tensor_init(&j->got, pm_value_type(j->g, pm_graph_output(j->g, 0)), &j->err))
+		fail_msg("%s: %s", text, j->err.text);
+	for (size_t k = 0; k < pm_graph_n_inputs(j->g); k++)
+		if (pm_tensor_init(&j->in[k], pm_value_type(j->g, pm_graph_input(j->g, k)), &j->err))
+			fail_msg("%s: %s", text, j->err.text);
+}
+
+/* Once the operands are there. */
+static void judged_bound(Judged *j)
+{
+	if (pm_bound_run(j->g, j->in, pm_graph_n_inputs(j->g), PM_TIER_STRICT, &j->b, 1, &j->err))
+		fail_msg("%s", j->err.text);
+}
+
+static void judged_end(Judged *j)
+{
+	pm_bounds_release(&j->b, 1);
+	for (size_t k = 0; k < pm_graph_n_inputs(j->g); k++)
+		pm_tensor_release(&j->in[k]);
+	pm_tensor_release(&j->got);
+	pm_graph_free(j->g);
+}
+
 /* Each row of numbers close to `centre` drifts the same way: the mean error over all rows is no sign of a
  * wrong kernel. What is off by as much again is. */
 static void rows_drift_alike(double centre)
 {
 	enum { ROWS = 500, COLS = 8192 };
 	char text[128];
-	PmTensor in, got;
 	PmBoundFit f, wrong;
-	PmGraph *g;
-	PmBound b;
-	PmErr err;
+	Judged c;
 	PmRng r;
 
-	pm_err_init(&err);
 	pm_rng_init_named(&r, 1, "rows");
 	snprintf(text, sizeof text,
 		 "g (float[%d,%d] x) => (float[%d,1] y) { y = ReduceSum<axes = [1], keepdims = 1>(x) }", ROWS,
 		 COLS, ROWS);
-	if (pm_graph_parse(text, strlen(text), &g, &err) ||
-	    pm_tensor_init(&in, pm_value_type(g, pm_graph_input(g, 0)), &err) ||
-	    pm_tensor_init(&got, pm_value_type(g, pm_graph_output(g, 0)), &err))
-		fail_msg("%s: %s", text, err.text);
+	judged_begin(&c, text);
 	for (int64_t i = 0; i < ROWS; i++) {
 		double here = centre * (1 + 4e-5 * (pm_rng_uniform(&r) - 0.5));
 		float sum = 0;
@@ -162,23 +190,19 @@ static void rows_drift_alike(double centre)
 		for (int64_t j = 0; j < COLS; j++) {
 			float v = (float)(here * (1 + 1e-5 * pm_rng_normal(&r)));
 
-			pm_tensor_set(&in, i * COLS + j, (double)v);
+			pm_tensor_set(&c.in[0], i * COLS + j, (double)v);
 			sum += v;
 		}
-		pm_tensor_set(&got, i, (double)sum);
+		pm_tensor_set(&c.got, i, (double)sum);
 	}
-	if (pm_bound_run(g, &in, 1, PM_TIER_STRICT, &b, 1, &err))
-		fail_msg("%s: %s", text, err.text);
-	pm_bound_fit(&b, &got, &f);
+	judged_bound(&c);
+	pm_bound_fit(&c.b, &c.got, &f);
 	for (int64_t i = 0; i < ROWS; i++)
-		pm_tensor_set(&got, i, 3 * pm_tensor_get(&got, i) - 2 * b.y.f[i]);
-	pm_bound_fit(&b, &got, &wrong);
+		pm_tensor_set(&c.got, i, 3 * pm_tensor_get(&c.got, i) - 2 * c.b.y.f[i]);
+	pm_bound_fit(&c.b, &c.got, &wrong);
 	printf("# rows at %g: bias %.3g, rms %.3g; three times as far off: bias %.3g, rms %.3g\n", centre,
 	       f.bias, f.rms, wrong.bias, wrong.rms);
-	pm_bounds_release(&b, 1);
-	pm_tensor_release(&in);
-	pm_tensor_release(&got);
-	pm_graph_free(g);
+	judged_end(&c);
 	assert_true(f.within && f.bias > 0.7);
 	assert_false(wrong.within);
 }
@@ -194,7 +218,7 @@ typedef struct Rows {
 	int squares, root, mean;
 } Rows;
 
-/* The results of plain loops; of every hundredth term `lacking` of them is left out. */
+/* The results of plain loops; with `lacking` every hundredth term is left out. */
 static void plain_loops(const Rows *k, const PmTensor *in, int64_t cols, int lacking, PmTensor *got)
 {
 	for (int64_t i = 0; i < pm_tensor_numel(got); i++) {
@@ -215,39 +239,28 @@ static void plain_loops(const Rows *k, const PmTensor *in, int64_t cols, int lac
 static void rows_with_one(const Rows *k, double large, uint64_t seed, int *refused, int *wrong)
 {
 	enum { ROWS = 31, COLS = 4093 };
-	PmTensor in, got;
 	PmBoundFit f;
-	PmGraph *g;
-	PmBound b;
-	PmErr err;
+	Judged c;
 	PmRng r;
 
-	pm_err_init(&err);
 	pm_rng_init_named(&r, seed, "one large");
-	if (pm_graph_parse(k->text, strlen(k->text), &g, &err) ||
-	    pm_tensor_init(&in, pm_value_type(g, pm_graph_input(g, 0)), &err) ||
-	    pm_tensor_init(&got, pm_value_type(g, pm_graph_output(g, 0)), &err))
-		fail_msg("%s: %s", k->text, err.text);
+	judged_begin(&c, k->text);
 	for (int64_t i = 0; i < (int64_t)ROWS * COLS; i++)
-		pm_tensor_set(&in, i, fabs(pm_rng_normal(&r)));
+		pm_tensor_set(&c.in[0], i, fabs(pm_rng_normal(&r)));
 	for (int64_t i = 0; i < ROWS && large > 0; i++)
-		pm_tensor_set(&in, i * COLS + pm_rng_range(&r, 0, COLS / 2),
+		pm_tensor_set(&c.in[0], i * COLS + pm_rng_range(&r, 0, COLS / 2),
 			      large * (1 + pm_rng_uniform(&r)));
-	if (pm_bound_run(g, &in, 1, PM_TIER_STRICT, &b, 1, &err))
-		fail_msg("%s: %s", k->text, err.text);
-	plain_loops(k, &in, COLS, 0, &got);
-	pm_bound_fit(&b, &got, &f);
+	judged_bound(&c);
+	plain_loops(k, &c.in[0], COLS, 0, &c.got);
+	pm_bound_fit(&c.b, &c.got, &f);
 	*refused += !f.within;
 	if (!f.within)
 		printf("# %s, one of %g: max %.3g, rms %.3g, bias %.3g\n", k->text, large, f.max, f.rms,
 		       f.bias);
-	plain_loops(k, &in, COLS, 1, &got);
-	pm_bound_fit(&b, &got, &f);
+	plain_loops(k, &c.in[0], COLS, 1, &c.got);
+	pm_bound_fit(&c.b, &c.got, &f);
 	*wrong += f.within;
-	pm_bounds_release(&b, 1);
-	pm_tensor_release(&in);
-	pm_tensor_release(&got);
-	pm_graph_free(g);
+	judged_end(&c);
 }
 
 static void one_large_term(void **state)
@@ -294,7 +307,7 @@ static double term_of(Terms kind, int64_t at, PmRng *r)
 					    : pm_rng_normal(r);
 }
 
-/* Plain loops in float; of every hundredth square `lacking` of them is left out. */
+/* Plain loops in float; with `lacking` every hundredth square is left out. */
 static void norm_row(const float *x, float *y, Passes how, int lacking)
 {
 	float sum = 0, squares = 0, mean, var;
@@ -320,42 +333,27 @@ static void norms_by_plain_loops(Passes how, Terms kind, uint64_t seed)
 			     "RMSNormalization<axis = 1>(x, s) }"
 			   : "g (float[31,4093] x, float[4093] s, float[4093] b) => (float[31,4093] y) { y = "
 			     "LayerNormalization<axis = 1>(x, s, b) }";
-	size_t n_in = how == RMS ? 2 : 3;
-	PmTensor in[3], got;
 	PmBoundFit f;
-	PmGraph *g;
-	PmBound b;
-	PmErr err;
+	Judged c;
 	PmRng r;
 
-	pm_err_init(&err);
 	pm_rng_init_named(&r, seed, "norms");
-	if (pm_graph_parse(text, strlen(text), &g, &err) ||
-	    pm_tensor_init(&got, pm_value_type(g, pm_graph_output(g, 0)), &err))
-		fail_msg("%s: %s", text, err.text);
-	for (size_t k = 0; k < n_in; k++) {
-		if (pm_tensor_init(&in[k], pm_value_type(g, pm_graph_input(g, k)), &err))
-			fail_msg("%s: %s", text, err.text);
-		for (int64_t i = 0; i < pm_tensor_numel(&in[k]); i++)
-			pm_tensor_set(&in[k], i, k ? k == 1 : term_of(kind, i % NORM_COLS, &r));
-	}
-	if (pm_bound_run(g, in, n_in, PM_TIER_STRICT, &b, 1, &err))
-		fail_msg("%s: %s", text, err.text);
+	judged_begin(&c, text);
+	for (size_t k = 0; k < pm_graph_n_inputs(c.g); k++)
+		for (int64_t i = 0; i < pm_tensor_numel(&c.in[k]); i++)
+			pm_tensor_set(&c.in[k], i, k ? k == 1 : term_of(kind, i % NORM_COLS, &r));
+	judged_bound(&c);
 	for (int lacking = 0; lacking < 2; lacking++) {
 		for (int64_t i = 0; i < NORM_ROWS; i++)
-			norm_row((const float *)in[0].data + i * NORM_COLS, (float *)got.data + i * NORM_COLS,
-				 how, lacking);
-		pm_bound_fit(&b, &got, &f);
+			norm_row((const float *)c.in[0].data + i * NORM_COLS,
+				 (float *)c.got.data + i * NORM_COLS, how, lacking);
+		pm_bound_fit(&c.b, &c.got, &f);
 		if (f.within == lacking && (!lacking || kind != LONE))
 			fail_msg("%s, passes %d, terms %d, lacking %d: max %.3g, rms %.3g, bias %.3g, slope "
 				 "%.3g",
 				 text, how, kind, lacking, f.max, f.rms, f.bias, f.slope);
 	}
-	pm_bounds_release(&b, 1);
-	for (size_t k = 0; k < n_in; k++)
-		pm_tensor_release(&in[k]);
-	pm_tensor_release(&got);
-	pm_graph_free(g);
+	judged_end(&c);
 }
 
 static void norms(void **state)

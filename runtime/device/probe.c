@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a child that something else kills: what it was asked decides which stored results are resumed. */
+enum { TRIES = 3 };
+
 static PmFound *add(PmFound *out, int *n, const char *what, const char *needed_for)
 {
 	PmFound *p = &out[(*n)++];
@@ -27,7 +30,7 @@ static PmFound *add(PmFound *out, int *n, const char *what, const char *needed_f
 static void probe_program(PmFound *p, const char *program, const char *hint)
 {
 	const char *argv[] = { program, "--version", NULL };
-	PmLimits lim = { .seconds = 10, .file_size = -1 };
+	PmLimits lim = { .seconds = 10, .file_size = -1, .tries = TRIES };
 	PmProcResult r;
 	PmErr err;
 
@@ -159,7 +162,7 @@ static PmProcEnd ask_once(const GpuFacts **out)
 	static GpuFacts known;
 	static PmProcEnd how;
 	static int asked;
-	PmLimits lim = { .seconds = 60, .file_size = -1 };
+	PmLimits lim = { .seconds = 60, .file_size = -1, .tries = TRIES };
 	PmProcResult r;
 	PmErr err;
 
@@ -238,7 +241,7 @@ static int ask_cupti(void *arg, PmStr *out)
 
 static void probe_cupti(PmFound *p)
 {
-	const PmLimits lim = { .seconds = 60, .file_size = -1, .tries = 3 };
+	const PmLimits lim = { .seconds = 60, .file_size = -1, .tries = TRIES };
 	PmProcResult r;
 	PmErr err;
 

@@ -118,6 +118,17 @@ PASSMITH_CXX=$tmp/cxx
 export PASSMITH_CXX
 other "another compiler" eval t --db "$tmp/r.db" --pass "$silu" --hidden 0
 unset PASSMITH_CXX
+# Something kills processes here: one that was asked for its version is asked again.
+cat >"$tmp/dies" <<'CXX'
+#!/bin/sh
+[ "$1" = --version ] && [ ! -e "$DIED" ] && : >"$DIED" && kill -9 $$
+rm -f "$DIED"
+exec g++ "$@"
+CXX
+chmod +x "$tmp/dies"
+DIED=$tmp/died PASSMITH_CXX=$tmp/dies pm eval t --db "$tmp/r.db" --pass "$silu" --hidden 0 --quiet
+[ "$code" -eq 0 ] && [ "$(runs)" = "$before" ]
+tap "a compiler that is killed when it is asked for its version is no other one: the run is resumed"
 pm db query "SELECT machine FROM runs" --db "$tmp/r.db"
 says "C++ compiler=g++ of another machine 99.1; NVRTC=" "which says what it was made with"
 other "hidden shapes" eval t --db "$tmp/r.db" --pass "$silu"
@@ -178,6 +189,25 @@ export LD_LIBRARY_PATH
 pm doctor
 grep -q '^yes CUDA driver *999.12.03, CUDA 13.0, ' "$tmp/out"
 tap "doctor says the driver's version, not its interface's alone"
+cat >"$tmp/dies.c" <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+int cuDriverGetVersion(int *version)
+{
+	FILE *f = fopen(getenv("DIED"), "wx");
+
+	if (f)
+		raise(SIGKILL);
+	*version = 13000;
+	return 0;
+}
+END
+"${CC:-cc}" -shared -fPIC -o "$tmp/lib/libcuda.so.1" "$tmp/dies.c"
+DIED=$tmp/died.driver pm doctor
+grep -q '^yes CUDA driver *999.12.03, CUDA 13.0, ' "$tmp/out" && [ -e "$tmp/died.driver" ]
+tap "a driver whose process is killed is asked again"
+cp "$build/tests/plugin/fake_cuda.so" "$tmp/lib/libcuda.so.1"
 pm eval "$tmp/silu.gpt" --pass "$silu" --record "$tmp/silu.record" --quiet
 grep -q '"CUDA driver":"999.12.03, CUDA 13.0, ' "$tmp/silu.record"
 tap "so does a record"

@@ -245,8 +245,14 @@ static PmStatus took_model(void *arg, size_t item, PmPoolEnd end, const void *re
 
 static PmStatus cut_models(Work *w, PmErr *err)
 {
-	PmPool pool = { w->m.n_todo, sizeof(Stored), w->job->jobs, open_db, close_db, cut_model, took_model,
-			w,           NULL,           NULL };
+	PmPool pool = { .n_items = w->m.n_todo,
+			.result_size = sizeof(Stored),
+			.jobs = w->job->jobs,
+			.start = open_db,
+			.stop = close_db,
+			.work = cut_model,
+			.done = took_model,
+			.arg = w };
 	PmStatus st;
 
 	pm_watch_begin(w->job->watch, "extracting", (int64_t)w->m.n_todo);

@@ -280,8 +280,14 @@ static void drop_copies(const Read *r)
 
 static PmStatus round_of(Read *r, const char *what, PmErr *err)
 {
-	PmPool pool = { r->n_items, sizeof(Said), r->job->jobs, open_db, close_db, read_model, took_model,
-			r,          NULL,         NULL };
+	PmPool pool = { .n_items = r->n_items,
+			.result_size = sizeof(Said),
+			.jobs = r->job->jobs,
+			.start = open_db,
+			.stop = close_db,
+			.work = read_model,
+			.done = took_model,
+			.arg = r };
 	PmStatus st;
 
 	pm_watch_begin(r->job->watch, what, (int64_t)r->n_items);

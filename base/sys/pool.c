@@ -52,7 +52,8 @@ typedef struct Run {
 	size_t kept;             /* bytes of the memory: from here on they are kept */
 	pid_t pid[MAX_JOBS];     /* 0 = not running */
 	int stillborn[MAX_JOBS]; /* deaths in its start */
-	int last;                /* what waitpid said of the last of them */
+	int last;                /* what waitpid said of the last of them, */
+	int died;                /* and of the last that died with or without an item */
 } Run;
 
 int pm_cpu_count(void)
@@ -260,6 +261,32 @@ static void give_back(Run *r)
 	r->kept = to;
 }
 
+/* Work in this process; what fails has a sentence. */
+static PmStatus do_item(const PmPool *p, size_t item, void *result, PmErr *err)
+{
+	char where[32];
+	PmStatus st;
+
+	memset(result, 0, p->result_size);
+	st = p->work(p->arg, item, result, err);
+	if (st && err && !*err->text) {
+		snprintf(where, sizeof where, "item %zu", item);
+		pm_err(err, st, NO_SENTENCE, where, (int)st);
+	}
+	return st;
+}
+
+/* An item whose process died, as waitpid said. */
+static PmStatus report_dead(Run *r, size_t item, int status, PmErr *err)
+{
+	PmStatus st;
+
+	if (!r->p->again || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+		return report(r, item, PM_POOL_DIED, err);
+	st = do_item(r->p, item, result_of(r, item), err);
+	return st ? st : report(r, item, PM_POOL_DONE, err);
+}
+
 /* A worker ended: what it was working on died with it when it did not end by itself. Its place is taken by
  * another one, unless that is known to die in its start. */
 static PmStatus bury(Run *r, int worker, int status, PmErr *err)
@@ -271,9 +298,10 @@ static PmStatus bury(Run *r, int worker, int status, PmErr *err)
 	r->pid[worker] = 0;
 	if (stage == ENDED)
 		return PM_OK;
+	r->died = status;
 	for (i = r->low; i < r->p->n_items && !st; i++) {
 		if (atomic_load(&r->state[i]) == RUNNING + worker)
-			st = report(r, i, PM_POOL_DIED, err);
+			st = report_dead(r, i, status, err);
 	}
 	if (stage == STARTING) {
 		r->last = status;
@@ -360,8 +388,12 @@ static PmStatus report_lost(Run *r, PmErr *err)
 	for (i = r->low; i < r->p->n_items && !st; i++) {
 		int state = atomic_load(&r->state[i]);
 
-		if (state != REPORTED)
-			st = report(r, i, r->p->may && state == WAITING ? PM_POOL_LEFT : PM_POOL_DIED, err);
+		if (state == REPORTED)
+			continue;
+		if (r->p->may && state == WAITING)
+			st = report(r, i, PM_POOL_LEFT, err);
+		else
+			st = report_dead(r, i, r->died, err);
 	}
 	return st;
 }
@@ -382,16 +414,9 @@ static PmStatus run_here(const PmPool *p, PmErr *err)
 {
 	void *result = pm_xcalloc(1, p->result_size + 1);
 	PmStatus st = p->start ? p->start(p->arg, 0, err) : PM_OK;
-	char where[32];
-	size_t i;
 
-	for (i = 0; i < p->n_items && !st; i++) {
-		memset(result, 0, p->result_size);
-		st = p->work(p->arg, i, result, err);
-		if (st && err && !*err->text) {
-			snprintf(where, sizeof where, "item %zu", i);
-			pm_err(err, st, NO_SENTENCE, where, (int)st);
-		}
+	for (size_t i = 0; i < p->n_items && !st; i++) {
+		st = do_item(p, i, result, err);
 		if (!st && p->done)
 			st = p->done(p->arg, i, PM_POOL_DONE, result, err);
 	}

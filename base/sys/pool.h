@@ -2,10 +2,11 @@
 /* pool.h - numbered items of work, done by several processes at once.
  *
  * The processes are forks of the caller: they see everything it had, and give back a result of fixed size for
- * each item in memory that is shared. A process that dies takes its item with it and nothing else: another
- * one is started. One that died three times in its start is not started again; when none is left and items
- * are, that is PM_E_CRASH. When the caller dies, so do they. What they start in their turn does not have the
- * shared memory. The memory of a result goes back to the system when it and all before it were reported.
+ * each item in memory that is shared. A process that dies takes its item with it (unless PmPool.again is set)
+ * and nothing else: another one is started. One that died three times in its start is not started again; when
+ * none is left and items are, that is PM_E_CRASH. When the caller dies, so do they. What they start in their
+ * turn does not have the shared memory. The memory of a result goes back to the system when it and all before
+ * it were reported.
  */
 #ifndef BASE_POOL_H
 #define BASE_POOL_H
@@ -47,6 +48,9 @@ typedef struct PmPool {
 	 * no item is left that could still be given back. Not for pm_pool_run with one job. */
 	PmPoolMay (*may)(void *arg, int worker);
 	void (*pass)(void *arg); /* may said PM_POOL_TAKE, and another worker was faster; may be NULL */
+	/* 1: an item whose process was killed from outside (SIGKILL), which is nobody's mistake, is done by
+	 * the caller: for items that can do it no harm. */
+	int again;
 } PmPool;
 
 /* Works on all items; returns the first status that was not PM_OK, with its sentence (with one of its own,

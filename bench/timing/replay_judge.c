@@ -285,7 +285,13 @@ static int processes(int spared)
 static PmStatus ask_all(Asking *a, size_t n, double seconds, int jobs, PmErr *err)
 {
 	PmPool pool = {
-		.result_size = sizeof(Answer), .jobs = 1, .start = start, .work = work, .done = done, .arg = a
+		.result_size = sizeof(Answer),
+		.jobs = 1,
+		.start = start,
+		.work = work,
+		.done = done,
+		.arg = a,
+		.again = 1 /* this process has asked about the first one, too */
 	};
 	double t0 = pm_now(), one, left;
 	PmStatus st = n ? ask_reference(a->k, 0, a->seed[0], &a->answer[0], err) : PM_OK;

@@ -3,6 +3,7 @@
  * candidate's are. */
 #include "base/sandbox/sandbox.h"
 #include "base/sys/io.h"
+#include "base/sys/pool.h"
 #include "base/sys/proc.h"
 #include "integrity/gates/compile_gate.h"
 #include "integrity/ptx/ptx_gate.h"
@@ -10,6 +11,7 @@
 #include "matcher/host/pass_host.h"
 #include "runtime/cuda/nvrtc/nvrtc.h"
 #include "runtime/cuda/nvrtc/nvrtc_box.h"
+#include "tests/lib/killed.h"
 #include "tests/lib/need.h"
 #include "tests/lib/passes/attack.h"
 
@@ -372,6 +374,34 @@ static void F08_env_flags(void **state)
 	pm_boxed_release(&after);
 }
 
+/* Several are compiled by several processes; the compilers' ends come with theirs. */
+static void killed_processes_cost_no_source_its_code(void **state)
+{
+	enum { N = 4 };
+	static const PmBoxOpts o = { .cc = CC, .enter = enter };
+	char text[N][256];
+	PmSource s[N];
+	PmBoxed out[N];
+	PmErr err;
+
+	(void)state;
+	need_nvrtc();
+	for (int i = 0; i < N; i++) {
+		snprintf(text[i], sizeof text[i], "// killed %d %d\n%s", (int)getpid(), i, honest);
+		s[i] = (PmSource){ "killed", text[i], PM_F32 };
+	}
+	pm_err_init(&err);
+	pm_test_kill_pool(0, 5000);
+	if (pm_nvrtc_boxed(s, N, &o, out, &err))
+		fail_msg("%s", err.text);
+	assert_true(pm_test_kill_pool_end() > 0 || pm_cpu_count() == 1);
+	for (int i = 0; i < N; i++) {
+		assert_int_equal(out[i].st, PM_OK);
+		assert_true(out[i].cubin.len > 0 && !out[i].cached);
+		pm_boxed_release(&out[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -389,6 +419,7 @@ int main(void)
 		cmocka_unit_test(G17_one_code_for_all_phases),
 		cmocka_unit_test(an_honest_candidate_is_accepted),
 		cmocka_unit_test(G29_deadline_names_its_phase),
+		cmocka_unit_test(killed_processes_cost_no_source_its_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

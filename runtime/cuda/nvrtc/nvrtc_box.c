@@ -238,7 +238,8 @@ static PmStatus compile_several(const Work *w, PmBoxed *out, PmErr *err)
 			.jobs = pm_cpu_count() < (int)w->n_todo ? pm_cpu_count() : (int)w->n_todo,
 			.work = watch,
 			.done = take,
-			.arg = &several };
+			.arg = &several,
+			.again = 1 };
 	PmStatus st = pm_spool_open((uint64_t)most_output * w->n_todo, &several.spool, err);
 
 	if (!st)

@@ -96,7 +96,7 @@ static void every_item_is_done_once(void **state)
 	(void)state;
 	for (jobs = 1; jobs <= 4; jobs++) {
 		Sum s = { .kill_at = SIZE_MAX, .fail_at = SIZE_MAX };
-		PmPool p = { N, sizeof(long), jobs, start, NULL, work, done, &s, NULL, NULL };
+		PmPool p = { N, sizeof(long), jobs, start, NULL, work, done, &s, NULL, NULL, 0 };
 
 		assert_int_equal(pm_pool_run(&p, NULL), PM_OK);
 		for (i = 0; i < N; i++)
@@ -110,7 +110,7 @@ static void every_item_is_done_once(void **state)
 static void a_process_that_dies_loses_its_item_only(void **state)
 {
 	Sum s = { .kill_at = 77, .fail_at = SIZE_MAX };
-	PmPool p = { N, sizeof(long), 3, start, NULL, work, done, &s, NULL, NULL };
+	PmPool p = { N, sizeof(long), 3, start, NULL, work, done, &s, NULL, NULL, 0 };
 	int i;
 
 	(void)state;
@@ -125,7 +125,7 @@ static void a_process_that_dies_loses_its_item_only(void **state)
 static void the_last_item_may_die_too(void **state)
 {
 	Sum s = { .kill_at = N - 1, .fail_at = SIZE_MAX };
-	PmPool p = { N, sizeof(long), 2, start, NULL, work, done, &s, NULL, NULL };
+	PmPool p = { N, sizeof(long), 2, start, NULL, work, done, &s, NULL, NULL, 0 };
 
 	(void)state;
 	assert_int_equal(pm_pool_run(&p, NULL), PM_OK);
@@ -143,7 +143,7 @@ static void a_failure_stops_all_and_keeps_its_sentence(void **state)
 	assert_ptr_not_equal(failing, MAP_FAILED);
 	for (jobs = 1; jobs <= 3; jobs += 2) {
 		Sum s = { .kill_at = SIZE_MAX, .fail_at = 50, .failing = failing };
-		PmPool p = { N, sizeof(long), jobs, start, NULL, work, done, &s, NULL, NULL };
+		PmPool p = { N, sizeof(long), jobs, start, NULL, work, done, &s, NULL, NULL, 0 };
 		PmErr err;
 
 		atomic_store(failing, 0);
@@ -187,7 +187,7 @@ static PmStatus add_status(void *arg, size_t item, PmPoolEnd end, const void *re
 static void what_a_process_starts_does_not_have_the_results(void **state)
 {
 	long seen = 0;
-	PmPool p = { 3, sizeof(long), 2, NULL, NULL, look_from_below, add_status, &seen, NULL, NULL };
+	PmPool p = { 3, sizeof(long), 2, NULL, NULL, look_from_below, add_status, &seen, NULL, NULL, 0 };
 
 	(void)state;
 	assert_int_equal(pm_pool_run(&p, NULL), PM_OK);
@@ -269,7 +269,7 @@ static void what_was_reported_is_held_no_longer(void **state)
 static void nothing_to_do_is_fine(void **state)
 {
 	Sum s = { .kill_at = SIZE_MAX, .fail_at = SIZE_MAX };
-	PmPool p = { 0, sizeof(long), 4, start, NULL, work, done, &s, NULL, NULL };
+	PmPool p = { 0, sizeof(long), 4, start, NULL, work, done, &s, NULL, NULL, 0 };
 
 	(void)state;
 	assert_int_equal(pm_pool_run(&p, NULL), PM_OK);

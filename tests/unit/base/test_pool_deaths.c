@@ -23,6 +23,9 @@ typedef struct Shared {
 	int die_until; /* starts up to this one die, by worker die_of only; -1 = any */
 	int die_of, by_exit;
 	size_t exit_at, fail_at;
+	size_t die_at; /* by the signal, where it is not the caller who works */
+	int die_by;
+	pid_t caller;
 	int done[N], died[N]; /* written by the caller alone */
 } Shared;
 
@@ -35,7 +38,8 @@ static int set_up(void **state)
 	if (s == MAP_FAILED)
 		return -1;
 	s->die_of = -1;
-	s->exit_at = s->fail_at = SIZE_MAX;
+	s->exit_at = s->fail_at = s->die_at = SIZE_MAX;
+	s->caller = getpid();
 	return 0;
 }
 
@@ -65,6 +69,8 @@ static PmStatus work(void *arg, size_t item, void *result, PmErr *err)
 	(void)arg, (void)err;
 	if (item == s->exit_at)
 		_exit(0); /* as a library may */
+	if (item == s->die_at && getpid() != s->caller)
+		raise(s->die_by);
 	if (item == s->fail_at)
 		return PM_E_IO; /* and not a word */
 	*(long *)result = (long)item + 1;
@@ -83,7 +89,7 @@ static PmStatus done(void *arg, size_t item, PmPoolEnd end, const void *result, 
 
 static PmStatus run(int jobs, PmErr *err)
 {
-	PmPool p = { N, sizeof(long), jobs, start, NULL, work, done, NULL, NULL, NULL };
+	PmPool p = { N, sizeof(long), jobs, start, NULL, work, done, NULL, NULL, NULL, 0 };
 
 	pm_err_init(err);
 	return pm_pool_run(&p, err);
@@ -145,10 +151,45 @@ static void a_process_that_leaves_loses_its_item_only(void **state)
 	}
 }
 
+static void the_caller_does_what_was_killed_from_outside(void **state)
+{
+	PmPool p = { N, sizeof(long), 2, start, NULL, work, done, NULL, NULL, NULL, 1 };
+	PmErr err;
+
+	(void)state;
+	s->die_at = 5;
+	for (int i = 0; i < 3; i++) { /* not what ended by its own fault, and only where it was asked for */
+		memset(s->done, 0, sizeof s->done);
+		memset(s->died, 0, sizeof s->died);
+		s->die_by = i == 1 ? SIGTERM : SIGKILL;
+		p.again = i < 2;
+		pm_err_init(&err);
+		assert_int_equal(pm_pool_run(&p, &err), PM_OK);
+		for (size_t k = 0; k < N; k++) {
+			assert_int_equal(s->done[k], 1);
+			assert_int_equal(s->died[k], k == 5 && i > 0);
+		}
+	}
+}
+
+static void what_the_caller_fails_at_is_named(void **state)
+{
+	PmPool p = { N, sizeof(long), 2, start, NULL, work, done, NULL, NULL, NULL, 1 };
+	PmErr err;
+
+	(void)state;
+	s->die_at = s->fail_at = 7;
+	s->die_by = SIGKILL;
+	pm_err_init(&err);
+	assert_int_equal(pm_pool_run(&p, &err), PM_E_IO);
+	assert_non_null(strstr(err.text, "item 7"));
+	assert_int_equal(s->done[7], 0);
+}
+
 /* Also the only one: nobody but who asks for one process loses the caller. */
 static void a_single_item_dies_alone(void **state)
 {
-	PmPool p = { 1, sizeof(long), pm_pool_jobs(0), start, NULL, work, done, NULL, NULL, NULL };
+	PmPool p = { 1, sizeof(long), pm_pool_jobs(0), start, NULL, work, done, NULL, NULL, NULL, 0 };
 	PmErr err;
 
 	(void)state;
@@ -179,6 +220,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_others_do_its_work, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(who_dies_once_is_started_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_process_that_leaves_loses_its_item_only, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_caller_does_what_was_killed_from_outside, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_the_caller_fails_at_is_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_single_item_dies_alone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_item_that_failed_is_not_done_and_is_named, set_up,
 						tear_down),

@@ -45,7 +45,9 @@ static void processes_put_at_the_same_time(void **state)
 	(void)state;
 	assert_int_equal(pm_spool_open(LIMIT, &s, NULL), PM_OK);
 	for (int jobs = 1; jobs <= 4; jobs += 3) {
-		PmPool pool = { PIECES, sizeof(PmSpoolPlace), jobs, NULL, NULL, put, check, s, NULL, NULL };
+		PmPool pool = {
+			PIECES, sizeof(PmSpoolPlace), jobs, NULL, NULL, put, check, s, NULL, NULL, 0
+		};
 
 		assert_int_equal(pm_pool_run(&pool, NULL), PM_OK);
 	}

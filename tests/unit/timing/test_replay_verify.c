@@ -2,9 +2,11 @@
 /* test_replay_verify.c - what a list of timed calls is found to be, when the list, the outputs or the
  * candidate are not what they should be. On the emulated device, whose calls are rehearsed. */
 #include "base/core/rng.h"
+#include "base/sys/pool.h"
 #include "bench/timing/far.h"
 #include "bench/timing/replay_verify.h"
 #include "tests/lib/graphs/graph_text.h"
+#include "tests/lib/killed.h"
 #include "tests/lib/passes/secret.h"
 
 #include <setjmp.h>
@@ -30,19 +32,24 @@ typedef struct Bed {
 
 /* CALLS calls of the graph, as of a candidate that is the baseline; all outputs are kept unless keep_bytes
  * says otherwise. */
-static void make(Bed *b, int64_t keep_bytes)
+static void make_of(Bed *b, const char *graph, int64_t keep_bytes)
 {
 	PmClockOpts o = { .secret = test_secret(3), .deadline = 60, .keep = 1, .keep_bytes = keep_bytes };
 	PmErr err;
 
 	memset(b, 0, sizeof *b);
 	pm_err_init(&err);
-	b->g = pm_test_graph(silu);
+	b->g = pm_test_graph(graph);
 	b->w = pm_worker_new("emu");
 	b->work.g = b->g;
 	if (pm_clock_rehearse(b->w, b->g, &b->work, CALLS, &o, &b->c, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(b->c.calls.n, CALLS);
+}
+
+static void make(Bed *b, int64_t keep_bytes)
+{
+	make_of(b, silu, keep_bytes);
 }
 
 static void drop(Bed *b)
@@ -102,6 +109,22 @@ static void honest_calls_are_found_so(void **state)
 	assert_true(b.d.compared == CALLS && b.d.baseline == CALLS && !b.d.undetermined);
 	/* Some while calls were made again, the others behind that; each once. */
 	assert_true(b.d.beside >= 1 && b.d.referenced == CALLS);
+	drop(&b);
+}
+
+/* What a killed process was asked is asked again: no call stays without an answer, and no graph unjudged. */
+static void killed_processes_of_the_reference_cost_nothing(void **state)
+{
+	static const char large[] =
+		"g (float[128,1024] x, float[1024,128] y) => (float[128,128] z) { z = MatMul(x, y) }";
+	Bed b;
+
+	(void)state;
+	make_of(&b, large, 0);
+	pm_test_kill_pool(5000, 0);
+	check(&b, 0, PM_REPLAY_OK);
+	assert_int_equal(b.d.referenced, CALLS);
+	assert_true(pm_test_kill_pool_end() > 0 || pm_cpu_count() == 1);
 	drop(&b);
 }
 
@@ -324,6 +347,7 @@ int main(void)
 		cmocka_unit_test(sketches_tell_the_distance),
 		cmocka_unit_test(far_calls_stand_out),
 		cmocka_unit_test(honest_calls_are_found_so),
+		cmocka_unit_test(killed_processes_of_the_reference_cost_nothing),
 		cmocka_unit_test(one_wrong_call_is_enough),
 		cmocka_unit_test(other_bits_of_the_same_value_are_named),
 		cmocka_unit_test(a_special_call_is_found_without_its_outputs),

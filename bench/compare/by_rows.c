@@ -124,7 +124,7 @@ static PmStatus judge_part(const Work *w, int64_t part, PmErr *err)
 		PmTensor y = rows_of(w->got[i], &b[i].y.type, w->r->n, at, n);
 
 		w->known[part] = (char)(w->known[part] && b[i].known);
-		pm_bound_fit_part(&b[i], &y, &w->fit[part * (int64_t)w->n_out + (int64_t)i]);
+		pm_bound_fit_part(&b[i], &y, rows.parts, &w->fit[part * (int64_t)w->n_out + (int64_t)i]);
 		st = compare(w, part, &b[i], &y, i, err);
 	}
 	pm_bounds_release(b, w->n_out);

@@ -28,7 +28,7 @@ static int explained(const PmBound *kept, int64_t i, double g)
 				    : 0;
 
 	return isfinite(e) && isfinite(g) && fabs(y) <= pm__bound_largest(dtype) &&
-	       fabs(g - y) <= PM_BOUND_REACH * e + round;
+	       fabs(g - y) <= pm__bound_reach((double)kept->y.numel) * e + round;
 }
 
 /* Is `got` nearer to what is wanted than half of what the best constant is off? */

@@ -50,15 +50,16 @@
  *
  * The rest has twice the largest change over four random moves of all operands.
  *
- * An element may be off the interval of the two references by 6.1 s + ud |y| + least subnormal: beyond 6.1 s
- * a normal error is once in 10^9. With z the distance over sqrt(s^2 + u_y^2 / 3), n elements and m
- * effective ones (the variance-weighted harmonic mean of how many independent roundings stand behind the
- * parts), also mean of z^2 <= the value that chi^2_m / m exceeds once in 10^7 (Wilson and Hilferty) |mean of
- * z|, |sum z w| / sqrt(n sum w^2) with w = y / sqrt(s^2 + ..) <= 1 / sqrt(3) + 5.2 / sqrt(m) (5.2 standard
- * deviations: once in 10^7; 1 / sqrt(3): a rounded constant is common to all elements, one rounding of
- * three; the drift's share of s where that is more). NaN and infinities stand where they stand in both
- * references; where those differ, or an intermediate value is beyond the range of its type, an element is
- * open: not judged.
+ * An element may be off the interval of the two references by c s + ud |y| + least subnormal. Beyond c = 6.1
+ * a normal error is once in 10^9; of n > 100 elements c is 6.1 (1 + ln(n / 100) / (6.16 pi)), so that the
+ * worst of n is beyond it once in 10^7 (pm__bound_reach). With z the distance over sqrt(s^2 + u_y^2 / 3), n
+ * elements and m effective ones (the variance-weighted harmonic mean of how many independent roundings stand
+ * behind the parts), also mean of z^2 <= the value that chi^2_m / m exceeds once in 10^7 (Wilson and
+ * Hilferty) |mean of z|, |sum z w| / sqrt(n sum w^2) with w = y / sqrt(s^2 + ..) <= 1 / sqrt(3) + 5.2 /
+ * sqrt(m) (5.2 standard deviations: once in 10^7; 1 / sqrt(3): a rounded constant is common to all elements,
+ * one rounding of three; the drift's share of s where that is more). NaN and infinities stand where they
+ * stand in both references; where those differ, or an intermediate value is beyond the range of its type, an
+ * element is open: not judged.
  *
  * A comparison `tells` something when the root of the mean square that is admitted is at most a quarter of
  * the standard deviation of the reference's values: then a constant and another element's value are refused.
@@ -166,8 +167,8 @@ typedef struct PmBoundFitPart {
 	double weight, inv, lean, equal; /* of PmBound; the chance that two results are equal */
 	int widened;
 } PmBoundFitPart;
-/* Looks at a part of the rows, of which pm_bound_part made the bound. */
-void pm_bound_fit_part(const PmBound *b, const PmTensor *got, PmBoundFitPart *out);
+/* Looks at a part of the rows, of which pm_bound_part made the bound; `parts` as in PmBoundRows. */
+void pm_bound_fit_part(const PmBound *b, const PmTensor *got, double parts, PmBoundFitPart *out);
 /* The parts together, in the order of their rows, as the whole would be judged: the same for each element;
  * sums are added up part by part, and what is estimated from a sample (equal elements) is the mean over
  * parts. */

@@ -28,6 +28,11 @@ static double value(const PmRefTensor *t, int64_t i)
  * reference's values. Their error is at least sqrt(1/16) of its spread. */
 #define TELLS 0.25
 
+double pm__bound_reach(double n)
+{
+	return PM_BOUND_REACH * (1 + log(fmax(n / 100, 1)) / (6.16 * acos(-1)));
+}
+
 /* The mean square of 1 / inv normal variables is beyond this once in 10^7 (Wilson and Hilferty 1931). */
 static double most_square(double inv)
 {
@@ -106,9 +111,10 @@ static void note_wrong(PmBoundFit *out, int64_t i, double expected)
 	out->first_expected = expected;
 }
 
-/* Looks at the elements [from, to); what is found is numbered as in the whole. */
-static void look_at(const PmBound *b, const PmTensor *got, int64_t from, int64_t to, PmFitSums *s,
-		    PmBoundFit *out)
+/* Looks at the elements [from, to), which may be off by `reach` standard deviations; what is found is
+ * numbered as in the whole. */
+static void look_at(const PmBound *b, const PmTensor *got, double reach, int64_t from, int64_t to,
+		    PmFitSums *s, PmBoundFit *out)
 {
 	int dtype = b->y.type.dtype;
 	double ud = b->rounds ? pm__bound_ud(dtype) : 0, tiny = b->rounds ? pm__bound_tiny(dtype) : 0;
@@ -128,8 +134,8 @@ static void look_at(const PmBound *b, const PmTensor *got, int64_t from, int64_t
 		}
 		if (class_of(y, top) != class_of(g, top)) {
 			/* At the edge of the range both are right. */
-			if (fabs(fmax(fabs(y), fabs(z)) - top) <= PM_BOUND_REACH * e + ud * top &&
-			    !isnan(y) && !isnan(g)) {
+			if (fabs(fmax(fabs(y), fabs(z)) - top) <= reach * e + ud * top && !isnan(y) &&
+			    !isnan(g)) {
 				out->open++;
 				continue;
 			}
@@ -153,7 +159,7 @@ static void look_at(const PmBound *b, const PmTensor *got, int64_t from, int64_t
 			add(s, y, high - low, off, e * e, of_last_rounding(dtype, y, e, digit));
 		if (off == 0)
 			continue;
-		ratio = PM_BOUND_REACH * e + round > 0 ? fabs(off) / (PM_BOUND_REACH * e + round) : INFINITY;
+		ratio = reach * e + round > 0 ? fabs(off) / (reach * e + round) : INFINITY;
 		if (!out->n_class && (out->index < 0 || ratio > out->max)) {
 			out->index = i;
 			out->expected = y;
@@ -206,6 +212,7 @@ enum { PIECE = 1 << 16 };
 typedef struct Pieces {
 	const PmBound *b;
 	const PmTensor *got;
+	double reach;
 	PmFitSums *sums;
 	PmBoundFit *fit;
 } Pieces;
@@ -217,16 +224,16 @@ static void look_at_pieces(void *arg, int64_t from, int64_t to)
 	for (int64_t k = from; k < to; k++) {
 		int64_t end = (k + 1) * PIECE < p->b->y.numel ? (k + 1) * PIECE : p->b->y.numel;
 
-		look_at(p->b, p->got, k * PIECE, end, &p->sums[k], &p->fit[k]);
+		look_at(p->b, p->got, p->reach, k * PIECE, end, &p->sums[k], &p->fit[k]);
 	}
 }
 
-/* Looks at each element. */
-static void look(const PmBound *b, const PmTensor *got, PmFitSums *s, PmBoundFit *out)
+/* Looks at each element of one of so many parts. */
+static void look(const PmBound *b, const PmTensor *got, double parts, PmFitSums *s, PmBoundFit *out)
 {
 	int64_t n = (b->y.numel + PIECE - 1) / PIECE;
-	Pieces p = { b, got, pm_xcalloc((size_t)n + 1, sizeof *p.sums),
-		     pm_xcalloc((size_t)n + 1, sizeof *p.fit) };
+	Pieces p = { b, got, pm__bound_reach(round((double)b->y.numel * parts)),
+		     pm_xcalloc((size_t)n + 1, sizeof *p.sums), pm_xcalloc((size_t)n + 1, sizeof *p.fit) };
 
 	pm_threads_run(n, 1, look_at_pieces, &p);
 	*out = (PmBoundFit){ .index = -1, .first = -1, .tells = 1 };
@@ -253,11 +260,11 @@ void pm_bound_fit(const PmBound *b, const PmTensor *got, PmBoundFit *out)
 {
 	PmFitSums s = { 0 };
 
-	look(b, got, &s, out);
+	look(b, got, 1, &s, out);
 	end(&s, &(Whole){ b->inv, b->lean, equal_results(b), b->widened }, out);
 }
 
-void pm_bound_fit_part(const PmBound *b, const PmTensor *got, PmBoundFitPart *out)
+void pm_bound_fit_part(const PmBound *b, const PmTensor *got, double parts, PmBoundFitPart *out)
 {
 	*out = (PmBoundFitPart){ .elements = b->y.numel,
 				 .weight = b->weight,
@@ -265,7 +272,7 @@ void pm_bound_fit_part(const PmBound *b, const PmTensor *got, PmBoundFitPart *ou
 				 .lean = b->lean,
 				 .equal = equal_results(b),
 				 .widened = b->widened };
-	look(b, got, &out->sums, &out->fit);
+	look(b, got, parts, &out->sums, &out->fit);
 }
 
 void pm_bound_fit_parts(const PmBoundFitPart *part, size_t n, PmBoundFit *out)

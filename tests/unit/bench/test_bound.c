@@ -746,6 +746,47 @@ static void tiny_doubles(void **state)
 	teardown(&c);
 }
 
+/* One element that is off by so many standard deviations, and by no rounding; the others are as exact as
+ * float is. */
+static int one_may_be_off(const char *text, double deviations)
+{
+	PmBoundFit f;
+	Case c;
+	double y;
+
+	setup(&c, text);
+	normal(&c.in[0], 31, 1);
+	normal(&c.in[1], 32, 1);
+	fit(&c, PM_TIER_STRICT);
+	for (int64_t i = 0; i < c.b.y.numel; i++)
+		pm_tensor_set(&c.got, i, c.b.y.f[i]);
+	y = pm_tensor_get(&c.got, 40);
+	pm_tensor_set(&c.got, 40, y + copysign(deviations * c.b.unit[40], y));
+	pm_bound_fit(&c.b, &c.got, &f);
+	assert_int_equal(f.n_wrong, !f.within);
+	assert_true(f.index == 40 && f.rms <= 1);
+	teardown(&c);
+	return f.within;
+}
+
+/* The worst of more elements is further off. Roundings add up to half a standard deviation here. */
+static void the_limit_is_that_of_the_worst_of_all(void **state)
+{
+	static const char few[] = "g (float[8,64] a, float[64,8] b) => (float[8,8] y) { y = MatMul(a, b) }";
+	static const char more[] =
+		"g (float[16,64] a, float[64,128] b) => (float[16,128] y) { y = MatMul(a, b) }";
+	static const char many[] =
+		"g (float[512,64] a, float[64,512] b) => (float[512,512] y) { y = MatMul(a, b) }";
+
+	(void)state;
+	assert_true(one_may_be_off(few, 6));
+	assert_false(one_may_be_off(few, 6.7));
+	assert_true(one_may_be_off(more, 6.9)); /* 6.1 (1 + ln(2048 / 100) / (6.16 pi)) = 7.05 */
+	assert_false(one_may_be_off(more, 7.6));
+	assert_true(one_may_be_off(many, 8.4)); /* 8.58 */
+	assert_false(one_may_be_off(many, 9.2));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -768,6 +809,7 @@ int main(void)
 		cmocka_unit_test(steps),
 		cmocka_unit_test(what_tells),
 		cmocka_unit_test(tiny_doubles),
+		cmocka_unit_test(the_limit_is_that_of_the_worst_of_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

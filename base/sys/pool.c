@@ -52,8 +52,7 @@ typedef struct Run {
 	size_t kept;             /* bytes of the memory: from here on they are kept */
 	pid_t pid[MAX_JOBS];     /* 0 = not running */
 	int stillborn[MAX_JOBS]; /* deaths in its start */
-	int last;                /* what waitpid said of the last of them, */
-	int died;                /* and of the last that died with or without an item */
+	int died;                /* what waitpid said of the last that did not end by itself */
 } Run;
 
 int pm_cpu_count(void)
@@ -303,11 +302,8 @@ static PmStatus bury(Run *r, int worker, int status, PmErr *err)
 		if (atomic_load(&r->state[i]) == RUNNING + worker)
 			st = report_dead(r, i, status, err);
 	}
-	if (stage == STARTING) {
-		r->last = status;
-		if (++r->stillborn[worker] == STARTS)
-			return st;
-	}
+	if (stage == STARTING && ++r->stillborn[worker] == STARTS)
+		return st;
 	if (!st && count_left(r))
 		st = launch(r, worker, err);
 	return st;
@@ -357,14 +353,14 @@ static PmStatus watch(Run *r, PmErr *err)
 /* All workers are gone and nobody took the rest. */
 static PmStatus all_died(const Run *r, PmErr *err)
 {
-	int by_signal = WIFSIGNALED(r->last);
+	int by_signal = WIFSIGNALED(r->died);
 
 	return pm_err(
 		err, PM_E_CRASH,
 		"Every process died in its start, %d times each (the last %s %d), and %zu of %zu items are "
 		"left; use fewer with -j if memory is short, or one (-j 1) to see where it dies.",
 		STARTS, by_signal ? "by signal" : "with status",
-		by_signal ? WTERMSIG(r->last) : WEXITSTATUS(r->last), count_left(r), r->p->n_items);
+		by_signal ? WTERMSIG(r->died) : WEXITSTATUS(r->died), count_left(r), r->p->n_items);
 }
 
 static int all_stillborn(const Run *r)

@@ -49,7 +49,7 @@ typedef struct PmPool {
 	PmPoolMay (*may)(void *arg, int worker);
 	void (*pass)(void *arg); /* may said PM_POOL_TAKE, and another worker was faster; may be NULL */
 	/* 1: an item whose process was killed from outside (SIGKILL), which is nobody's mistake, is done by
-	 * the caller: for items that can do it no harm. */
+	 * the caller, without `start`: for items that can do it no harm. */
 	int again;
 } PmPool;
 

@@ -14,9 +14,9 @@ enum { PM_BOUND_LEAST = 1 << 14 };
 #define PM_BOUND_REACH 6.1
 
 /* How many standard deviations an element may be off where n are looked at, so that a right result is refused
- * once in 10^7, as by the statistics over all: up to 100 elements PM_BOUND_REACH. The longest tail is that of
- * a sum's own arithmetic (pm__bound_steps), whose sqrt(t / sinh t) has its poles at pi: exp(-pi x) of x
- * = 6.16 there. n / 100 times as many elements are allowed for by ln(n / 100) / pi more of them: 9.0 for
+ * about once in 10^7, as by the statistics over all: up to 100 elements PM_BOUND_REACH. The longest tail is
+ * that of a sum's own arithmetic (pm__bound_steps), whose sqrt(t / sinh t) has its poles at pi: exp(-pi x) of
+ * x = 6.16 there. n / 100 times as many elements are allowed for by ln(n / 100) / pi more of them: 9.0 for
  * 10^6. */
 double pm__bound_reach(double n);
 

@@ -216,8 +216,8 @@ static PmStatus take(void *arg, size_t k, PmPoolEnd end, const void *result, PmE
 	memcpy(&e, result, sizeof e);
 	if (end == PM_POOL_DIED)
 		return pm_err(err, PM_E_CRASH,
-			      "A process of this command that watched the compiler died; if memory is short, "
-			      "evaluate with fewer --jobs.");
+			      "A process of this command that watched the compiler ended by its own fault; "
+			      "report it, please.");
 	r.end = e.end;
 	r.code = e.code;
 	r.seconds = e.seconds;

@@ -187,6 +187,7 @@ static void describe(const Kernel *k, Described *d)
 		d->launch[i] = (PmLaunch){ .struct_size = sizeof d->launch[i], .entry = entries[i] };
 		d->launch[i].grid[0] = (uint32_t)(i || !k->front_block ? k->blocks : k->front_blocks);
 		d->launch[i].block[0] = (uint32_t)(i || !k->front_block ? k->block : k->front_block);
+		d->launch[i].smem = (uint32_t)k->used[i].held_bytes;
 		if (k->launches > 1)
 			d->launch[i].arg = pointers(k, i, d->arg[i]);
 		d->list[i] = &d->launch[i];

@@ -50,7 +50,7 @@ static void number(PmText *t, const char *before, int64_t x)
 /* "p0 + gb * 64 + (long long)m0 * 512" */
 static void base(Ctx *c, PmText *t, const Factor *f, const char *row, int64_t by)
 {
-	const Gen g = { &c->b.nest, t };
+	const Gen g = { .n = &c->b.nest, .t = t };
 
 	number(t, "p", f->arg);
 	pm_text_add(t, " + ");
@@ -114,7 +114,7 @@ void f_product_pointers(Ctx *c, const Section *s, PmText *t)
 /* Each element of the tile by itself. */
 static void elements_text(Ctx *c, const Section *s, PmText *t)
 {
-	const Gen g = { &c->b.nest, t };
+	const Gen g = { .n = &c->b.nest, .t = t };
 	const Tile *l = &s->tile;
 	int64_t fast = (s->down ? l->rows : l->cols) / s->vec;
 
@@ -137,7 +137,7 @@ static void elements_text(Ctx *c, const Section *s, PmText *t)
 /* Threads that share a row of the tile, and which row of the matrices that is. */
 static void rows_text(Ctx *c, const Section *s, PmText *t)
 {
-	const Gen g = { &c->b.nest, t };
+	const Gen g = { .n = &c->b.nest, .t = t };
 	int64_t m = c->g->op[s->dot].par[1];
 
 	number(t, "const int lane = threadIdx.x % ", s->group);

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""large_graphs.py write FOLDER | report TIMES.json - how near fused kernels over 50 MB of traffic come to a copy.
+"""large_graphs.py write FOLDER | report TIMES.json.. | keep FILE TIMES.json.. - how near fused kernels over 50 MB of traffic come to a copy.
 
 write: graphs of element-wise chains, movement, reductions and norms, large enough that memory decides, in three types,
-and a plain copy. report: reads what `passmith time` wrote for them and prints, for each, bytes (every input and output
-once), microseconds with cold caches, and the bandwidth as a share of the copy's in the same type.
+and for each a plain copy that moves as many bytes. report: reads what `passmith time` wrote for them and prints, for
+each, bytes (every input and output once), microseconds with cold caches, and the share of its copy's bandwidth. keep: writes
+that as FILE, what docs/results/large-tensors.md is made of. Of two times of a graph the last file's counts.
 
     tools/bench/large_graphs.py write build/large
     passmith time build/large/*.gpt --pass build/passes/fuse.so --blocks 6 -o times.json
     tools/bench/large_graphs.py report times.json
+    tools/bench/large_graphs.py keep docs/results/h200_large.json times.json
 """
+import datetime
 import json
 import os
 import re
@@ -20,7 +23,6 @@ HEAD = '<ir_version: 10, opset_import: ["" : 21]>\nsubgraph '
 
 # name, inputs, output, body; # is the element type. The first letter of a name's group: e(lement-wise), r(eduction, norm).
 GRAPHS = [
-    ("copy", {"x": "8192,4096"}, {"y": "8192,4096"}, "y = Identity (x)"),
     ("e.silu_mul", {"x": "2304,4096", "g": "2304,4096"}, {"y": "2304,4096"},
      "s = Sigmoid (x)\n a = Mul (x, s)\n y = Mul (a, g)"),
     ("e.bias_gelu", {"x": "4096,4096", "b": "4096"}, {"y": "4096,4096"}, "a = Add (x, b)\n y = Gelu (a)"),
@@ -59,6 +61,7 @@ GRAPHS = [
     ("r.instance_norm_relu", {"x": "16,64,128,128", "s": "64", "b": "64"}, {"y": "16,64,128,128"},
      "a = InstanceNormalization (x, s, b)\n y = Relu (a)"),
 ]
+COPY = "copy."  # of the graph whose name follows
 SIZE = {"float": 4, "float16": 2, "bfloat16": 2}
 
 
@@ -69,40 +72,71 @@ def elements(dims):
     return n
 
 
+def places(graph):
+    """Elements that a graph has to read and to write."""
+    return sum(elements(d) for part in (graph[1], graph[2]) for d in part.values())
+
+
+def text(t, ins, outs, body):
+    args = ", ".join(f"{t}[{d}] {v}" for v, d in ins.items())
+    results = ", ".join(f"{t}[{d}] {v}" for v, d in outs.items())
+    return f"{HEAD}({args}) => ({results})\n{{\n {body}\n}}\n"
+
+
 def write(folder):
     os.makedirs(folder, exist_ok=True)
-    for name, ins, outs, body in GRAPHS:
+    for graph in GRAPHS:
+        name, ins, outs, body = graph
+        half = str(places(graph) // 2)
         for t in SIZE:
-            args = ", ".join(f"{t}[{d}] {v}" for v, d in ins.items())
-            results = ", ".join(f"{t}[{d}] {v}" for v, d in outs.items())
             with open(os.path.join(folder, f"{name}.{t}.gpt"), "w") as f:
-                f.write(f"{HEAD}({args}) => ({results})\n{{\n {body}\n}}\n")
+                f.write(text(t, ins, outs, body))
+            with open(os.path.join(folder, f"{COPY}{name}.{t}.gpt"), "w") as f:
+                f.write(text(t, {"x": half}, {"y": half}, "y = Identity (x)"))
 
 
-def report(path):
-    with open(path) as f:
-        records = json.load(f)["records"]
-    rows, copy = [], {}
-    for r in records:
-        found = re.search(r"([a-z0-9_.]+)\.(float16|bfloat16|float)\.gpt$", r["target"])
-        way = next((w for n, w in r.get("times", {}).items() if n != "passmith eager"), None)
-        if not found or not way:
-            sys.exit(f"{path}: the record of {r['target']} has no times of a pass, or is not of large_graphs.py: "
-                     f"{r.get('error', 'time it with --pass')}")
-        name, t = found.group(1), found.group(2)
-        graph = next(g for g in GRAPHS if g[0] == name)
-        size = sum(elements(d) for part in (graph[1], graph[2]) for d in part.values()) * SIZE[t]
-        seconds = way["cold"]["seconds"]
-        if name == "copy":
-            copy[t] = size / seconds
-        else:
-            rows.append((name, t, size, seconds, r["times"]["passmith eager"]["cold"]["seconds"], way["changed"]))
-    print("copy: " + ", ".join(f"{t} {b / 1e12:.2f} TB/s" for t, b in copy.items()))
-    for name, t, size, seconds, eager, changed in rows:
-        print(f"{name:24} {t:8} {size / 1e6:7.0f} MB {seconds * 1e6:8.1f} us {100 * size / seconds / copy[t]:5.0f} %"
-              f"   eager {eager * 1e6:8.1f} us{'' if changed else '   declined'}")
+def read(paths):
+    """By name and type: seconds with cold caches, of the eager run, and whether the pass changed the graph; and where."""
+    found, device = {}, None
+    for path in paths:
+        with open(path) as f:
+            j = json.load(f)
+        device = j["device"]
+        for r in j["records"]:
+            m = re.search(r"([a-z0-9_.]+)\.(float16|bfloat16|float)\.gpt$", r["target"])
+            way = next((w for n, w in r.get("times", {}).items() if n != "passmith eager"), None)
+            if not m or not way:
+                sys.exit(f"{path}: the record of {r['target']} has no times of a pass, or is not of large_graphs.py: "
+                         f"{r.get('error', 'time it with --pass')}")
+            found[m.groups()] = way["cold"]["seconds"], r["times"]["passmith eager"]["cold"]["seconds"], way["changed"]
+    return found, device
+
+
+def rows_of(found):
+    """Name, type, bytes, seconds, those of the eager run, whether it was rewritten, seconds of a copy of as many bytes."""
+    return [(graph[0], t, places(graph) * SIZE[t], *found[graph[0], t], found[COPY + graph[0], t][0])
+            for graph in GRAPHS for t in SIZE if (graph[0], t) in found and (COPY + graph[0], t) in found]
+
+
+def keep(path, paths):
+    found, device = read(paths)
+    rows = [[name, t, round(size / 1e6, 1), round(1e6 * s, 2), round(1e6 * eager, 2), round(1e6 * copy, 2)]
+            for name, t, size, s, eager, _, copy in rows_of(found)]
+    head = {"device": device, "date": datetime.date.today().isoformat(), "commit": "",
+            "columns": "graph, type, MB, us, us of the eager run, us of a copy of as many bytes"}
+    with open(path, "w") as f:
+        f.write("{\n" + "".join(f' "{k}": {json.dumps(v)},\n' for k, v in head.items()) + ' "graphs": [\n  ' +
+                ",\n  ".join(json.dumps(r) for r in rows) + "\n ]\n}\n")
+
+
+def report(paths):
+    rows = rows_of(read(paths)[0])
+    for name, t, size, seconds, eager, changed, copy in rows:
+        print(f"{name:24} {t:8} {size / 1e6:7.0f} MB {seconds * 1e6:8.1f} us, its copy {copy * 1e6:8.1f} us "
+              f"({size / copy / 1e12:.2f} TB/s) {100 * copy / seconds:5.0f} %   eager {eager * 1e6:8.1f} us"
+              f"{'' if changed else '   declined'}")
     for group, what in (("e.", "element-wise and movement"), ("r.", "reductions and norms")):
-        shares = [size / seconds / copy[t] for name, t, size, seconds, _, _ in rows if name.startswith(group)]
+        shares = [copy / seconds for name, _, _, seconds, _, _, copy in rows if name.startswith(group)]
         if shares:
             print(f"{what}: median {100 * statistics.median(shares):.0f} % of the copy, lowest {100 * min(shares):.0f} %, "
                   f"{len(shares)} kernels")
@@ -111,7 +145,9 @@ def report(path):
 if __name__ == "__main__":
     if len(sys.argv) == 3 and sys.argv[1] == "write":
         write(sys.argv[2])
-    elif len(sys.argv) == 3 and sys.argv[1] == "report":
-        report(sys.argv[2])
+    elif len(sys.argv) >= 3 and sys.argv[1] == "report":
+        report(sys.argv[2:])
+    elif len(sys.argv) >= 4 and sys.argv[1] == "keep":
+        keep(sys.argv[2], sys.argv[3:])
     else:
         sys.exit(__doc__)

@@ -8,6 +8,7 @@
 typedef struct Gen {
 	const Nest *n;
 	PmText *t;
+	int behind; /* what is written is of turns whose row is held in shared memory */
 } Gen;
 
 const char *f_ctype(int dtype);  /* in memory, as CUDA has it */
@@ -32,7 +33,9 @@ int g_control_stmt(const Gen *g, const Stmt *s);
 int g_memory_stmt(const Gen *g, const Stmt *s);
 /* The statements of a block. */
 void g_block(const Gen *g, const Block *b);
-/* "for (...) { int m0 = k * 32 + lane; if (m0 < 48) {" of loops of class k, up to the body. */
-void g_loop_head(const Gen *g, int k);
+/* "for (...) { int m0 = k * 32 + lane; if (m0 < 48) { body } }" of loops of class k. Where a row goes on in
+ * shared memory there are two: in registers each turn has its own text, and what is behind them is not
+ * unrolled, since a kernel that runs once has to fetch its text, too. */
+void g_loops(const Gen *g, int k, const Block *body);
 
 #endif

@@ -233,18 +233,29 @@ void g_cond(const Gen *g, const Cond *q)
 	}
 }
 
-void g_loop_head(const Gen *g, int k)
+/* "_Pragma("unroll 4") for (int k = 0; k < 12; k++) {" */
+static void turns_head(const Gen *g, int k, int64_t from, int64_t to)
+{
+	const Shape *x = &g->n->shape;
+
+	g_add(g, g->behind                ? "_Pragma(\"unroll 2\") "
+		 : nest_unrolled(g->n, k) ? "_Pragma(\"unroll\") "
+		 : x->wide && x->vec == 2 ? "_Pragma(\"unroll 8\") "
+					  : "_Pragma(\"unroll 4\") ");
+	g_num(g, "for (int k = ", from);
+	g_num(g, "; k < ", to);
+	g_add(g, "; k++) {\n");
+}
+
+static void loop(const Gen *g, int k, int64_t from, int64_t to, const Block *body)
 {
 	const Shape *x = &g->n->shape;
 	int64_t chunks = g->n->loop[k].extent / nest_step(g->n), turns = nest_turns(g->n, k);
 	int64_t width = x->group * (x->split ? x->split : 1);
 	int open = nest_is_open(g->n, k);
 
-	g_add(g, nest_unrolled(g->n, k)   ? "_Pragma(\"unroll\") "
-		 : x->wide && x->vec == 2 ? "_Pragma(\"unroll 8\") "
-					  : "_Pragma(\"unroll 4\") ");
-	g_num(g, "for (int k = 0; k < ", turns);
-	g_num(g, open ? "; k++) {\nconst int n" : "; k++) {\nconst int m", k);
+	turns_head(g, k, from, to);
+	g_num(g, open ? "const int n" : "const int m", k);
 	g_add(g, " = ");
 	if (x->split) {
 		g_num(g, "slice * ", turns * x->group);
@@ -265,6 +276,20 @@ void g_loop_head(const Gen *g, int k)
 		g_add(g, ") ");
 	}
 	g_add(g, "{\n");
+	g_block(g, body);
+	g_add(g, "}\n}\n");
+}
+
+void g_loops(const Gen *g, int k, const Block *body)
+{
+	int64_t turns = nest_turns(g->n, k), behind = nest_held_behind(g->n, k);
+	Gen of = *g;
+
+	if (turns > behind)
+		loop(&of, k, 0, turns - behind, body);
+	of.behind = 1;
+	if (behind)
+		loop(&of, k, turns - behind, turns, body);
 }
 
 static void serial_loop(const Gen *g, const Stmt *s)
@@ -315,9 +340,7 @@ int g_control_stmt(const Gen *g, const Stmt *s)
 {
 	switch (s->kind) {
 	case ST_ROWS:
-		g_loop_head(g, (int)s->n);
-		g_block(g, s->body);
-		g_add(g, "}\n}\n");
+		g_loops(g, (int)s->n, s->body);
 		return 1;
 	case ST_FOR:
 		serial_loop(g, s);

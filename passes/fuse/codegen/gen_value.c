@@ -113,9 +113,17 @@ static void access(const Gen *g, const Stmt *s)
 	g_add(g, s->vec ? "))" : "]");
 }
 
-/* "e3[k]", as it is referred to where it was asked for. */
+/* "e3[k]", as it is referred to where it was asked for; "h3[(k - 8) * 512]" of what is held in shared memory.
+ */
 static void early(const Gen *g, const Stmt *s)
 {
+	if (s->m && g->behind) {
+		g_num(g, "h", s->early);
+		g_num(g, "[(k - ", s->n - s->m);
+		g_num(g, ") * ", g->n->shape.block);
+		g_add(g, "]");
+		return;
+	}
 	g_num(g, "e", s->early);
 	g_add(g, s->n ? "[k]" : "");
 }
@@ -125,7 +133,7 @@ static void load(const Gen *g, const Stmt *s)
 	const Var *v = &g->n->var[s->to];
 	int ints = v->dtype == PM_I64;
 
-	if (s->vec && s->early >= 0 && g->n->shape.hold &&
+	if (s->vec && s->early >= 0 && g->n->shape.hold && !(s->m && g->behind) &&
 	    g->n->shape.vec * pm_dtype_bytes(s->dtype) % 4 == 0) {
 		g_add(g, "again(");
 		early(g, s);
@@ -171,7 +179,7 @@ static void subscripts(const Gen *g, const Stmt *s, int array)
 	if (s->n) {
 		g_add(g, "[");
 		if (array)
-			pm_text_int(g->t, s->n);
+			pm_text_int(g->t, s->n > s->m ? s->n - s->m : 1);
 		g_add(g, array ? "]" : "k]");
 	}
 	if (s->lanes && !s->vec) {
@@ -194,6 +202,11 @@ static void early_array(const Gen *g, const Stmt *s)
 	g_num(g, " e", s->early);
 	subscripts(g, s, 1);
 	g_add(g, ";\n");
+	if (!s->m)
+		return;
+	g_num(g, "auto *const h", s->early);
+	g_num(g, " = held(e", s->early);
+	g_add(g, "[0]);\n");
 }
 
 /* "e3[k] = fetch<8, A>(p1 + (8 * m0));" */
@@ -201,6 +214,15 @@ static void early_load(const Gen *g, const Stmt *s)
 {
 	if (!s->n)
 		early_array(g, s);
+	if (s->m && g->behind) {
+		g_add(g, "hold<A>(&");
+		early(g, s);
+		g_num(g, ", p", s->arg);
+		g_add(g, " + (");
+		g_ix(g, s->at);
+		g_add(g, "));\n");
+		return;
+	}
 	g_lanes(g, s->lanes && !s->vec);
 	g_num(g, "e", s->early);
 	subscripts(g, s, 0);
@@ -523,11 +545,26 @@ static void weight(const Gen *g, const Stmt *s)
 
 /* ---- reductions ---- */
 
+/* Whether the lanes of a vector are added up before they go to the sum: a double takes as long as sixteen
+ * floats to convert, and of rows that are held a vector's own sum is a small part. */
+static int adds_lanes(const Gen *g, const Stmt *s)
+{
+	return g->n->shape.hold && s->lanes && !s->packed && g->n->shape.vec > 1 && !lanes_of(g, s->to) &&
+	       (s->how == RED_SUM || s->how == RED_MEAN) && g->n->var[s->to].dtype == PM_F64 &&
+	       !s->from[0].kept && g->n->var[s->from[0].var].dtype == PM_F32;
+}
+
 static void fold(const Gen *g, const Stmt *s)
 {
 	int extreme = s->how == RED_MAX || s->how == RED_MIN;
 
 	g_add(g, s->flag ? "if (in) " : "");
+	if (adds_lanes(g, s)) {
+		g_num(g, "v", s->to);
+		g_num(g, " += lanes_sum(v", s->from[0].var);
+		g_add(g, ");\n");
+		return;
+	}
 	g_lanes(g, s->lanes);
 	g_var(g, s->to);
 	if (s->packed) {

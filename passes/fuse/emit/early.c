@@ -6,7 +6,8 @@
  * or in a branch would be loaded there, since compilers move no load over a barrier. So a load whose place is
  * known from the start (it depends on the row, the place in it and the lane, on nothing that was loaded) is
  * written at the begin of the section, and stays as it is in memory in registers until it is asked for: in
- * front of the loops, where these are unrolled; a row's own values always.
+ * front of the loops, where these are unrolled; a row's own values always. Where a section holds its rows,
+ * one of the arrays goes on in shared memory when the registers are full.
  */
 #include "../fuse.h"
 
@@ -48,7 +49,11 @@ static int64_t turns(const Ctx *c, int where)
 /* Words that a thread may keep besides those that it computes with. */
 static int64_t room(const Section *s)
 {
-	return s->hold ? 44 : s->block > 512 ? 32 : s->block > 256 ? 64 : s->block > 128 ? 96 : 128;
+	return s->hold          ? f_held_words(s)
+	       : s->block > 512 ? 32
+	       : s->block > 256 ? 64
+	       : s->block > 128 ? 96
+				: 128;
 }
 
 static int64_t words_of(const Ctx *c, const Stmt *s)
@@ -71,13 +76,28 @@ static void declare(Ctx *c, StmtKind kind, Block *where, const Stmt *load, int64
 	e->lanes = load->lanes;
 	e->dtype = load->dtype;
 	e->n = n;
+	e->m = load->m;
 	c->b.out = out;
+}
+
+/* Turns of an array of early loads, n of so many words each, that have no room in registers and are held in
+ * shared memory; -1: they have no room there. */
+static int64_t shared_turns(const Ctx *c, const Stmt *load, int64_t n, int64_t words)
+{
+	int64_t left = room(c->s) - c->kept_words - c->early_words, m = n - (left > 0 ? left / words : 0);
+
+	if (m <= 0)
+		return 0;
+	return c->s->hold && load->vec && words % 4 == 0 && !c->early_words &&
+			       m * words * 4 * c->s->block <= f_held_bytes(c->s)
+		       ? m
+		       : -1;
 }
 
 /* The load becomes an early one, if there is room. */
 static void hoist(Ctx *c, Stmt *s, const Stmt **early)
 {
-	int64_t n = turns(c, s->where), words;
+	int64_t n = turns(c, s->where), words = words_of(c, s), m;
 	int i;
 
 	for (i = 0; i < c->b.nest.n_early; i++)
@@ -85,14 +105,20 @@ static void hoist(Ctx *c, Stmt *s, const Stmt **early)
 		    early[i]->vec == s->vec) {
 			s->early = (int16_t)i;
 			s->n = n;
+			s->m = early[i]->m;
 			return;
 		}
 	if (c->b.nest.n_early == F_EARLY)
 		return;
-	words = s->where == EARLY_ROW ? 0 : (n ? n : 1) * words_of(c, s);
-	if (words && c->kept_words + c->early_words + words > room(c->s))
+	/* The turns of what goes on in shared memory have no numbers that are constants. */
+	if (n && c->uses.held_bytes)
 		return;
-	c->early_words += words;
+	m = s->where == EARLY_ROW ? 0 : shared_turns(c, s, n ? n : 1, words);
+	if (m < 0)
+		return;
+	s->m = m;
+	c->early_words += s->where == EARLY_ROW ? 0 : ((n ? n : 1) - m) * words;
+	c->uses.held_bytes += m * words * 4 * c->s->block;
 	if (n)
 		declare(c, ST_EARLY_ARRAY, &c->b.nest.decl, s, n);
 	declare(c, ST_EARLY, &c->b.nest.early[s->where], s, n);

@@ -140,6 +140,16 @@ int nest_unrolled(const Nest *n, int k)
 	return n->shape.keep || n->shape.hold || nest_turns(n, k) <= F_TURNS;
 }
 
+int64_t nest_held_behind(const Nest *n, int k)
+{
+	int64_t behind = 0;
+	const Stmt *s;
+
+	for (s = n->early[k].first; s; s = s->next)
+		behind = s->m > behind ? s->m : behind;
+	return behind;
+}
+
 int nest_is_open(const Nest *n, int k)
 {
 	int64_t chunks = n->loop[k].extent / nest_step(n), turns = nest_turns(n, k);

@@ -133,7 +133,7 @@ typedef struct Shape {
 	int group, per_block, block; /* threads of a row, rows of a block, threads of a block */
 	int column;                  /* neighbouring threads have neighbouring rows */
 	int keep;                    /* values stay in registers from loop to loop */
-	int hold;                    /* what loops load does */
+	int hold;                    /* what loops load does, of so many blocks of a multiprocessor */
 	int split;                   /* blocks that share a row; 0: one */
 	int dot;                     /* the section has a product, whose tile is: */
 	int tile_rows, tile_cols, warps;
@@ -168,6 +168,9 @@ typedef struct Nest {
 	Stmt spare; /* what is written when there is no more of it */
 } Nest;
 
+/* How many turns of loops of class k, the last ones, have their row in shared memory; the others have it in
+ * registers. */
+int64_t nest_held_behind(const Nest *n, int k);
 /* Elements of a row that one vector holds. */
 static inline int nest_step(const Nest *n)
 {
@@ -195,6 +198,7 @@ void nest_put(Block *b, Stmt *s);
 typedef struct Uses {
 	uint64_t in, out;
 	int tiles, parts;
+	int64_t held_bytes; /* of shared memory, in which a block holds what it has no registers for */
 } Uses;
 
 /* The statement of a block at which the launch ends, the last NEXT; NULL: it has all of them. */

@@ -423,6 +423,10 @@ static void field(Parse *p, Stmt *s, char letter)
 			s->n = take(p, "[k]");
 		}
 		break;
+	case 'S':
+		if (take(p, " shared "))
+			s->m = integer(p);
+		break;
 	case 'f':
 		constants(p, s);
 		break;

@@ -280,6 +280,10 @@ static void field(const Print *p, const Stmt *s, char letter)
 			add(t, " early e", s->early);
 		pm_text_add(t, s->early >= 0 && s->n ? "[k]" : "");
 		break;
+	case 'S':
+		if (s->m)
+			add(t, " shared ", s->m);
+		break;
 	case 'f':
 		constants(t, s);
 		break;

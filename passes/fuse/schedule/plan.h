@@ -26,8 +26,8 @@ typedef struct Section {
 	int vec, group, per_block, block;
 	int64_t blocks;
 	int max_serial, keep;
-	int hold; /* what its loops load stays in registers up to the last, two blocks in those of one
-		     multiprocessor */
+	int hold; /* what its loops load stays in registers and shared memory up to the last, of so many
+		     blocks on one multiprocessor; 0: it does not */
 	int cut;  /* 1 + the axis of its results of which a row is a piece of `piece` elements, all other axes
 		     are in `axes` too: nothing is reduced; 0: none */
 	int64_t piece;
@@ -70,6 +70,10 @@ int f_try_vec(Ctx *c, Section *s, int vec);
 int f_widest(const Ctx *c, const Section *s);
 /* Whether the values that later loops ask for fit in the registers of g threads a row. */
 int f_fits(const Section *s, int64_t g);
+/* What each thread of a section that holds its rows has room for: words in registers, beside those that it
+ * computes with, and bytes of its block's shared memory. */
+int64_t f_held_words(const Section *s);
+int64_t f_held_bytes(const Section *s);
 /* Values that later loops ask for stay in registers, when they fit; measures what was decided, but for their
  * number: that was counted when all of them were kept. */
 void f_decide_to_keep(Ctx *c, Section *s);

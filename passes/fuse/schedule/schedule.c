@@ -4,7 +4,9 @@
 
 enum {
 	REGISTERS = 96, /* words that a thread keeps from loop to loop */
-	HOLDERS = 512   /* threads that hold a row as it lies in memory */
+	HOLDERS = 512,  /* threads that hold a row as it lies in memory */
+	COMPUTING = 30, /* registers that a thread of them computes with */
+	JOINING = 1024  /* bytes of shared memory in which they join their sums */
 };
 
 /* Threads that keep the target busy. */
@@ -204,17 +206,20 @@ static int half_warps(const Section *s, int64_t chunks)
 
 int f_fit(const Ctx *c)
 {
-	enum { FEW = 40, SOME = 72 }; /* words */
+	enum { LEAST = 28, FEW = 40, SOME = 72 }; /* words */
 	const Section *s = &c->section[0];
 	/* Of what is kept for later loops, one loop's values take the places of another's. */
 	int64_t words = c->early_words + c->kept_words / 2;
-	/* So many threads have 64 registers each, or 85. */
-	int all = f_target()->is.sm_registers, threads = words <= FEW    ? all / 64
-							 : words <= SOME ? all * 3 / 256
-									 : 1;
+	/* So many threads have 64 registers each, or 85. Rows of half types that are read once, by small
+	 * blocks, are computed with 12 beside what is loaded. */
+	int all = f_target()->is.sm_registers,
+	    threads = words <= LEAST && !c->kept_words && s->vec == 8 && s->block <= 128 ? all / 42
+		      : words <= FEW                                                     ? all / 64
+		      : words <= SOME                                                    ? all * 3 / 256
+											 : 1;
 
 	if (s->hold)
-		return 2;
+		return s->hold;
 	if (c->n_sections > 1 || !s->rows || s->split || s->bytes < f_target()->large_bytes ||
 	    s->block > threads)
 		return 1;
@@ -234,14 +239,36 @@ static void share(Section *s, int64_t g, int most)
 	s->column = 0;
 }
 
-/* Whether a row that fits no block's registers as it is computed does as it lies in memory, in those of 512
- * threads, twice on a multiprocessor: one block loads while another computes. */
-static int holds(const Section *s, int64_t chunks)
+int64_t f_held_words(const Section *s)
 {
-	enum { TURNS = 10 };
+	return (f_target()->is.sm_registers / (s->hold * HOLDERS) - COMPUTING) / 4 * 4;
+}
 
-	return s->bytes >= f_target()->large_bytes && s->rows >= 2 * (int64_t)f_target()->is.sm_count &&
-	       chunks <= TURNS * HOLDERS && !f_fits(s, 1024);
+int64_t f_held_bytes(const Section *s)
+{
+	/* What a block may have on any GPU from sm_80 on (CUDA programming guide, compute capabilities): the
+	 * kernel has to run there, too. */
+	enum { ANYWHERE = 99 << 10 };
+	const PmTarget *t = &f_target()->is;
+	int64_t share = t->sm_shared_bytes / s->hold - t->block_kept_shared_bytes;
+
+	return (share < ANYWHERE ? share : ANYWHERE) - JOINING;
+}
+
+/* A row that fits no block's registers as it is computed may do as it lies in memory, in registers and shared
+ * memory of 512 threads. Three blocks on a multiprocessor, or two: one loads while others compute. */
+static int holders(const Section *s, int64_t chunks)
+{
+	enum { MOST = 3, FEWEST = 2, CHUNK = 16 /* bytes */ };
+	Section by = *s;
+
+	if (s->bytes < f_target()->large_bytes || s->rows < FEWEST * (int64_t)f_target()->is.sm_count ||
+	    f_fits(s, 1024))
+		return 0;
+	for (by.hold = MOST; by.hold >= FEWEST; by.hold--)
+		if (chunks * CHUNK <= f_held_words(&by) * 4 * HOLDERS + f_held_bytes(&by))
+			return by.hold;
+	return 0;
 }
 
 static void along(Ctx *c, Section *s)
@@ -274,13 +301,13 @@ static void along(Ctx *c, Section *s)
 			keeps *= 2;
 		if (g < keeps && f_fits(s, keeps))
 			g = keeps;
-		s->hold = g == 1024 && c->n_sections == 1 && holds(s, chunks);
+		s->hold = g == 1024 && c->n_sections == 1 ? holders(s, chunks) : 0;
 		if (s->hold)
 			g = c->other ? g : HOLDERS;
 		else if (c->other)
 			g = g > 32 ? g / 2 : chunks > 64 ? 64 : 32;
+		s->hold = c->other ? 0 : s->hold;
 	}
-	s->hold = s->hold && !c->other;
 	/* Small blocks end one by one: with the few instructions of half types that counts. */
 	share(s, g, s->bytes >= f_target()->large_bytes && s->vec == 8 ? 128 : 256);
 }

@@ -88,7 +88,7 @@ static char *printed(const Nest *n)
 static char *kernel_of(const Nest *n)
 {
 	PmText t = pm_text(TEXT);
-	const Gen g = { n, &t };
+	const Gen g = { .n = n, .t = &t };
 
 	g_block(&g, &n->rows);
 	g_block(&g, &n->body);

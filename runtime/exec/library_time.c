@@ -79,8 +79,10 @@ double pm_plain_seconds(PmOp op, int64_t blocks, int64_t bytes, int64_t flops, i
 	       sums_us(op, prof->target) * 1e-6;
 }
 
-double pm_depthwise_seconds(int64_t bytes, int64_t flops, const PmProfile *prof)
+double pm_depthwise_seconds(int tiles, int64_t bytes, int64_t flops, const PmProfile *prof)
 {
-	return prof->launch_seconds + (double)bytes / prof->bytes_per_second +
-	       (double)flops / pm_target_cost(prof->target, "call_depth_flops_per_us") * 1e-6;
+	double rate = pm_target_cost(prof->target,
+				     tiles ? "call_depth_tile_flops_per_us" : "call_depth_flops_per_us");
+
+	return prof->launch_seconds + (double)bytes / prof->bytes_per_second + (double)flops / rate * 1e-6;
 }

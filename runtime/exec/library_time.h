@@ -18,7 +18,7 @@ double pm_library_seconds(const PmLibCall *c, int64_t bytes, int64_t flops, cons
  * multiprocessors as there are blocks. A pool looks through its windows. */
 double pm_plain_seconds(PmOp op, int64_t blocks, int64_t bytes, int64_t flops, int flop_class,
 			const PmProfile *prof);
-/* Of a depthwise convolution, which is a kernel of the eager run. */
-double pm_depthwise_seconds(int64_t bytes, int64_t flops, const PmProfile *prof);
+/* Of a depthwise convolution, which is a kernel of the eager run; tiles: by tiles in shared memory. */
+double pm_depthwise_seconds(int tiles, int64_t bytes, int64_t flops, const PmProfile *prof);
 
 #endif

@@ -278,7 +278,7 @@ static double step_seconds(const PmPlan *p, const Step *s, const PmProfile *prof
 	if (s->lib)
 		return pm_library_seconds(s->lib, s->bytes, s->flops, prof);
 	if (s->depthwise)
-		return pm_depthwise_seconds(s->bytes, s->flops, prof);
+		return pm_depthwise_seconds(s->depthwise == PM__BY_TILES, s->bytes, s->flops, prof);
 	if (s->fused || !s->node)
 		takes = pm_profile_launch_seconds(prof, s->bytes, s->flops, s->flop_class);
 	else

@@ -40,7 +40,7 @@ typedef struct Step {
 	int64_t bytes, flops;
 	int flop_class;      /* index into PmProfile.flops_per_second */
 	int fused;           /* of a Kernel node */
-	int depthwise;       /* our convolution of each channel by itself (eager_depth.c) */
+	int depthwise;       /* our convolution of each channel by itself (eager_depth.c): how; 0: none */
 	double wait_seconds; /* modelled: that it takes at least, beside its overhead */
 	uint32_t node;       /* id of the node that it is launched for; 0 = of a result of the graph */
 	PmLibCall *lib;      /* arena; the same as a library's call, NULL when it cannot be one */
@@ -76,6 +76,9 @@ typedef struct PmSpace {
 	int64_t total;
 	int64_t dim[2 * PM_MAX_RANK], stride[PM_MAX_OPERANDS][2 * PM_MAX_RANK];
 } PmSpace;
+
+/* How a convolution of each channel by itself is shared. */
+enum { PM__BY_STRIPS = 1, PM__BY_TILES };
 
 /* Blocks of a launch (x varies fastest) and threads of each. */
 typedef struct PmGrid {

@@ -27,6 +27,8 @@ typedef struct PmLibGemm {
 	int64_t a_row, a_col, a_batch, b_row, b_col, b_batch;
 	int64_t outer, a_outer, b_outer; /* the whole again so many times, y following on */
 	PmLibC c;
+	int sums; /* y is of the type that sums are made in: float of half types. lib_algo.c asks for that,
+		     without c */
 	double alpha, beta;
 } PmLibGemm;
 

@@ -27,9 +27,23 @@ static PmCallKind kind_of(const PmLibCall *c, int half, int64_t *terms)
 	}
 	taps = product_of(w->w + 2, w->spatial);
 	*terms = (w->transposed ? w->w[0] / w->groups : w->w[1]) * taps;
-	if (w->transposed && w->groups == 1)
-		return PM_CALL_WINDOW;
 	return pm_call_of_conv(w->y[0], product_of(w->y + 2, w->spatial), taps, w->groups);
+}
+
+/* A transposed convolution is a product of floats, and a launch that puts them together (lib_algo_back.c). */
+static double transposed_seconds(const PmLibConv *w, int half, int64_t bytes, int64_t flops,
+				 const PmProfile *prof)
+{
+	int64_t taps = product_of(w->w + 2, w->spatial), m = w->w[1] * taps,
+		n = product_of(w->x + 2, w->spatial);
+	int64_t parts = w->x[0] * m * n * (int64_t)sizeof(float),
+		results = product_of(w->y, w->spatial + 2) * (half ? 2 : 4);
+	PmCallCosts costs;
+
+	if (pm_call_costs(prof->target, pm_call_of_product(m, n, w->w[0], half), half, &costs))
+		return NAN;
+	return pm_call_us(&costs, (double)w->w[0], (double)flops, (double)(bytes - results + parts)) * 1e-6 +
+	       prof->launch_seconds + (double)(parts + results) / prof->bytes_per_second;
 }
 
 double pm_library_seconds(const PmLibCall *c, int64_t bytes, int64_t flops, const PmProfile *prof)
@@ -40,6 +54,8 @@ double pm_library_seconds(const PmLibCall *c, int64_t bytes, int64_t flops, cons
 
 	if (!half && c->dtype != PM_F32)
 		return pm_profile_launch_seconds(prof, bytes, flops, pm_dtype_peak(c->dtype));
+	if (c->kind == PM_LIB_CONV && c->conv.transposed && c->conv.groups == 1)
+		return transposed_seconds(&c->conv, half, bytes, flops, prof);
 	/* A target of ours has all constants. */
 	if (pm_call_costs(prof->target, kind_of(c, half, &terms), half, &costs))
 		return NAN;

@@ -161,6 +161,7 @@ static int describe(Gemm *g, const PmLibCall *call)
 {
 	const PmLibGemm *v = &call->gemm;
 	int type = pm_float_type(call->dtype)->cublas, op_a, op_b;
+	int results = v->sums && !g->is_double ? R_32F : type;
 	int compute = g->is_double
 			      ? COMPUTE_64F
 			      : (call->dtype == PM_F32 && pm_library_tf32() ? COMPUTE_TF32 : COMPUTE_32F);
@@ -169,7 +170,7 @@ static int describe(Gemm *g, const PmLibCall *call)
 	if (lt.desc_create(&g->desc, compute, g->is_double ? R_64F : R_32F) ||
 	    !layout(&g->a, type, v->k, v->n, v->b_row, v->b_col, &op_a) ||
 	    !layout(&g->b, type, v->m, v->k, v->a_row, v->a_col, &op_b) ||
-	    lt.layout_create(&g->y, type, (uint64_t)v->n, (uint64_t)v->m, v->n) ||
+	    lt.layout_create(&g->y, results, (uint64_t)v->n, (uint64_t)v->m, v->n) ||
 	    lt.desc_set(g->desc, DESC_TRANSA, &op_a, sizeof op_a) ||
 	    lt.desc_set(g->desc, DESC_TRANSB, &op_b, sizeof op_b))
 		return 0;

@@ -23,7 +23,8 @@ typedef enum {
 	PM_ALGO_LAST_PRODUCT, /* of single elements: x turned, times weights, turned back */
 	PM_ALGO_INTERLEAVED,  /* transposed, windows that do not overlap: a product, then its elements put in
 				place */
-	PM_ALGO_FOLDED,       /* transposed, float: a product, then sums of what reaches each place */
+	PM_ALGO_FOLDED, /* transposed: a product, of floats for half types, then sums of what reaches each
+			  place */
 	PM_ALGO_DOT, /* a product of at most PM_ALGO_DOT_ROWS rows, or a convolution that is one, by a kernel
 		       of ours */
 	PM_ALGO_PHASES_16, /* a convolution as products by a kernel of ours, one for each remainder of places

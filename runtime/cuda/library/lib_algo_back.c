@@ -10,17 +10,19 @@
 
 /* The products of a transposed convolution, [images, channels of y, taps, places of x], in scratch memory;
  * and the stage that makes y of them, but for the numbers of its kernel behind those of its size. Products of
- * half types are rounded before that stage, so they have the bias already. */
+ * half types are rounded before that stage, so they have the bias already; or, of one that adds them, they
+ * are floats (sums). */
 static PmAlgoStage *products_then(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z, const char *entry,
-				  int64_t places)
+				  int64_t places, int sums)
 {
 	const PmLibConv *v = &c->conv;
 	int64_t each_co = z->co / v->groups * z->taps, each_ci = z->ci / v->groups, planes = z->n * z->co;
 	int64_t lanes = pm__algo_lanes_for(places), blocks_p = (places + lanes - 1) / lanes,
 		each = PM_ALGO_BLOCK / lanes;
-	int onto = v->has_bias && pm_dtype_is_half(c->dtype), last = v->has_bias && !onto;
+	int onto = v->has_bias && pm_dtype_is_half(c->dtype) && !sums, last = v->has_bias && !onto;
 	int64_t total = planes * z->taps * z->px;
-	PmAlgoPlace m = pm__algo_scratch(algo, total, z->bytes);
+	PmAlgoPlace m = pm__algo_scratch(algo, total,
+					 sums ? (int64_t)pm_dtype_size(pm_dtype_sums(c->dtype)) : z->bytes);
 	PmLibCall *g;
 	PmAlgoStage *s;
 
@@ -39,6 +41,7 @@ static PmAlgoStage *products_then(PmAlgo *algo, const PmLibCall *c, const PmAlgo
 			       .b_batch = each_ci * z->px,
 			       .outer = 1,
 			       .c = onto ? PM_LIB_C_MATRIX : PM_LIB_C_NONE,
+			       .sums = sums,
 			       .alpha = 1,
 			       .beta = onto };
 	pm__algo_operands(algo, c, m, pm__algo_arg(2), pm__algo_arg(1));
@@ -73,22 +76,21 @@ int pm__algo_as_interleaved(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *
 {
 	if (!c->conv.transposed || !z->batch || !side_by_side(&c->conv))
 		return 0;
-	products_then(algo, c, z, "interleave", z->px);
+	products_then(algo, c, z, "interleave", z->px, 0);
 	return 1;
 }
 
-/* Products are rounded to the type of the elements before they are added: not for half types. */
 int pm__algo_as_folded(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z)
 {
 	const PmLibConv *v = &c->conv;
 	PmAlgoStage *s;
 
-	if (!v->transposed || !z->batch || pm_dtype_is_half(c->dtype) || side_by_side(v))
+	if (!v->transposed || !z->batch || side_by_side(v))
 		return 0;
 	for (int d = 0; d < v->spatial; d++)
 		if (v->dilation[d] != 1)
 			return 0;
-	s = products_then(algo, c, z, "fold", z->py);
+	s = products_then(algo, c, z, "fold", z->py, pm_dtype_is_half(c->dtype));
 	pm__algo_three(s, v->y + 2, v->spatial, 1);
 	pm__algo_three(s, v->stride, v->spatial, 1);
 	pm__algo_three(s, v->pad, v->spatial, 0);

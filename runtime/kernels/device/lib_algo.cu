@@ -290,7 +290,7 @@ extern "C" __global__ void interleave(T *y, const T *m, const T *bias, int has_b
 
 /* The result [planes, y0, y1, y2] of any transposed convolution without dilation from the products m [planes, (k0, k1, k2), (x0, x1,
  * x2)]: the sum of those whose windows reach the place, in their order. `lanes` threads walk along a plane of y. */
-extern "C" __global__ void fold(T *y, const T *m, const T *bias, int has_bias, int planes, int channels, int blocks_p, int lanes, int x0,
+extern "C" __global__ void fold(T *y, const A *m, const T *bias, int has_bias, int planes, int channels, int blocks_p, int lanes, int x0,
 				int x1, int x2, int k0, int k1, int k2, int y0, int y1, int y2, int st0, int st1, int st2, int pad0,
 				int pad1, int pad2)
 {
@@ -310,7 +310,7 @@ extern "C" __global__ void fold(T *y, const T *m, const T *bias, int has_bias, i
 		for (int t1 = a1 - q1 * st1, i1 = q1; t1 < k1; t1 += st1, i1--)
 			for (int t2 = a2 - q2 * st2, i2 = q2; t2 < k2; t2 += st2, i2--)
 				if ((U)i0 < (U)x0 && (U)i1 < (U)x1 && (U)i2 < (U)x2)
-					sum += (A)m[(((long long)t0 * k1 + t1) * k2 + t2) * X + ((long long)i0 * x1 + i1) * x2 + i2];
+					sum += m[(((long long)t0 * k1 + t1) * k2 + t2) * X + ((long long)i0 * x1 + i1) * x2 + i2];
 	y[(long long)plane * P + p] = st(sum);
 }
 

@@ -12,7 +12,7 @@ enum {
 	LAST = 1 << PM_ALGO_LAST, /* of half types */
 	LAST_PRODUCT = 1 << PM_ALGO_LAST_PRODUCT,
 	INTERLEAVED = 1 << PM_ALGO_INTERLEAVED,
-	FOLDED = 1 << PM_ALGO_FOLDED, /* of float and double */
+	FOLDED = 1 << PM_ALGO_FOLDED,
 	DOT = 1 << PM_ALGO_DOT,
 	PHASES_4 = 1 << PM_ALGO_PHASES_4,            /* at most four channels of y in a group, */
 	PHASES_8 = 1 << PM_ALGO_PHASES_8 | PHASES_4, /* eight, */
@@ -139,5 +139,5 @@ int lib_case_has(const LibCase *c, PmAlgoKind way, const char *type)
 {
 	int half = !strcmp(type, "float16") || !strcmp(type, "bfloat16");
 
-	return (c->ways >> way & 1) && (way != PM_ALGO_LAST || half) && (way != PM_ALGO_FOLDED || !half);
+	return (c->ways >> way & 1) && (way != PM_ALGO_LAST || half);
 }

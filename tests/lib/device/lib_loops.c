@@ -35,7 +35,8 @@ static void gemm_once(PmDevice *d, const PmLibCall *c, const PmDevArg *args)
 	int64_t na = (g->batch - 1) * g->a_batch + (g->m - 1) * g->a_row + (g->k - 1) * g->a_col + 1;
 	int64_t nb = (g->batch - 1) * g->b_batch + (g->k - 1) * g->b_row + (g->n - 1) * g->b_col + 1;
 	PmTensor a = fetch(d, &args[1], c->dtype, na, &fa), b = fetch(d, &args[2], c->dtype, nb, &fb),
-		 y = fetch(d, &args[0], c->dtype, ny, &fy), third = { .data = NULL };
+		 y = fetch(d, &args[0], g->sums ? pm_dtype_sums(c->dtype) : c->dtype, ny, &fy),
+		 third = { .data = NULL };
 
 	if (g->c)
 		third = fetch(d, &args[3], c->dtype, g->c == PM_LIB_C_COLUMNS ? g->n : ny, &fc);

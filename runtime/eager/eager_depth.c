@@ -64,15 +64,18 @@ static int64_t at_once(const Depth *o, int dtype)
 
 /* Whether tiles are faster than strips (an H200, 2026-11-30: docs/design/runtime.md). They cost what they
  * take to fill: images have to be large, and windows have to have many taps, or 16-bit elements, which strips
- * convert for each tap. */
+ * convert for each tap; small windows serve where much is to be read, four elements at once. */
 static int pays(const Depth *o, int dtype)
 {
-	enum { LARGE_IMAGE = 28 * 28, HALF_TAPS = 25, TAPS = 36 };
+	enum { LARGE_IMAGE = 28 * 28, HALF_TAPS = 25, TAPS = 36, FEW_TAPS = 9, MANY_RESULTS = 1 << 20 };
 	int64_t taps = o->k[0] * o->k[1], places = o->y[0] * o->y[1];
 
 	if (taps > MAX_TAPS)
 		return places > 0;
-	return places >= LARGE_IMAGE && taps >= (pm_dtype_size(dtype) == 2 ? HALF_TAPS : TAPS);
+	if (places < LARGE_IMAGE || o->stride[0] != 1 || o->stride[1] != 1)
+		return 0;
+	return taps >= (pm_dtype_size(dtype) == 2 ? HALF_TAPS : TAPS) ||
+	       (taps >= FEW_TAPS && o->n * o->filters * places >= MANY_RESULTS && at_once(o, dtype) == 4);
 }
 
 /* Whether a tile serves, and which. Small images go several to a block, while there are blocks for all

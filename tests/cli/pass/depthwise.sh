@@ -35,12 +35,14 @@ for type in float float16 bfloat16 double; do
 	esac
 	conv "$type, rows of four elements at once" ' tile' $type 1,3,40,72 3,1,7,7 '' 1,3,40,72 'group = 3, strides = [1, 1], dilations = [1, 1], pads = [3, 3, 3, 3]'
 	conv "$type, two at once, a bias" ' tile' $type 2,2,31,50 2,1,7,6 2 2,2,31,48 'group = 2, strides = [1, 1], dilations = [1, 1], pads = [4, 1, 2, 2]'
-	conv "$type, one at once, a stride" ' tile' $type 1,2,70,67 2,1,9,9 '' 1,2,35,34 'group = 2, strides = [2, 2], dilations = [1, 1], pads = [4, 4, 4, 4]'
+	conv "$type, one at once, a stride of many taps" ' tile' $type 1,2,70,67 2,1,9,9 '' 1,2,35,34 'group = 2, strides = [2, 2], dilations = [1, 1], pads = [4, 4, 4, 4]'
 	conv "$type, a dilation, two filters a channel" "$how" $type 1,2,33,44 4,1,5,5 4 1,4,33,36 'group = 2, strides = [1, 1], dilations = [3, 2], pads = [6, 0, 6, 0]'
 	conv "$type, images of a few elements" ' tile' $type 3,300,5,6 300,1,8,8 '' 3,300,5,6 'group = 300, strides = [1, 1], dilations = [1, 1], pads = [3, 4, 4, 3]'
+	conv "$type, a stride" '' $type 1,2,70,68 2,1,7,7 '' 1,2,35,34 'group = 2, strides = [2, 2], dilations = [1, 1], pads = [3, 3, 3, 3]'
 	conv "$type, small images" '' $type 1,40,14,14 40,1,7,7 '' 1,40,14,14 'group = 40, strides = [1, 1], dilations = [1, 1], pads = [3, 3, 3, 3]'
 	conv "$type, windows of one row" '' $type 1,4,60,60 4,1,1,30 '' 1,4,60,60 'group = 4, strides = [1, 1], dilations = [1, 1], pads = [0, 15, 0, 14]'
 done
+conv "small windows of large images" ' tile' float16 1,70,128,128 70,1,3,3 '' 1,70,128,128 'group = 70, strides = [1, 1], dilations = [1, 1], pads = [1, 1, 1, 1]'
 cat >"$tmp/g.gpt" <<'GRAPH'
 <opset_import: ["" : 22]>
 empty (float[0,3,40,40] x, float[3,1,7,7] w) => (float[0,3,40,40] y)

@@ -15,6 +15,7 @@ typedef struct Walk {
 	double times; /* how often statements run there, in all */
 	double turns; /* and in loops of one thread */
 	int of_row;   /* they are the row's: each of its threads runs them */
+	int held;     /* the operand that the section reads once (early.c); -1: none */
 } Walk;
 
 /* ---- memory ---- */
@@ -94,6 +95,17 @@ static double lines_of_lane(const Nest *n, const Stmt *s, double wide)
 	return share * (wide < LINE_BYTES ? wide / LINE_BYTES : 1);
 }
 
+/* What a section that holds its rows holds: what is asked for first by vectors, in front of its loops. */
+static int held_operand(const Nest *n)
+{
+	const Stmt *s;
+
+	for (s = n->asked; s; s = s->asked)
+		if (s->kind == ST_LOAD && s->where >= 0 && s->where != EARLY_ROW && s->vec)
+			return s->arg;
+	return -1;
+}
+
 /* A load of an operand of `numel` elements. */
 static void count_load(const Walk *w, const Stmt *s, int64_t numel)
 {
@@ -105,7 +117,9 @@ static void count_load(const Walk *w, const Stmt *s, int64_t numel)
 
 	count_order(w, s, all);
 	w->cost->bytes += (all < once ? all : once + w->t->beyond_share * (all - once)) *
-			  (s->reread ? w->t->again_share : 1);
+			  (!s->reread          ? 1
+			   : s->arg == w->held ? 0
+					       : w->t->again_share);
 	if (wide > 16)
 		w->cost->spread += all * ((wide > 32 ? 32 : wide) / (size * lanes) - 1) *
 				   w->t->sector_missed_share /
@@ -312,7 +326,7 @@ static void block(const Walk *w, const Block *b)
 Cost nest_cost(const Nest *n, const Target *t)
 {
 	Cost cost = { 0 };
-	Walk w = { n, t, &cost, 1, 1, 1 };
+	Walk w = { n, t, &cost, 1, 1, 1, n->shape.hold ? held_operand(n) : -1 };
 	int i;
 
 	block(&w, &n->decl);

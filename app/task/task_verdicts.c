@@ -39,7 +39,8 @@ static PmStatus judge_ahead(void *arg, size_t item, void *result, PmErr *err)
 	Judged *j = result;
 	PmTaskVerdict v = { 0 };
 	PmGraph *g = NULL;
-	PmStatus st = pm_subgraph_get(b->own, b->p->id.v[b->p->least.v[b->todo.v[item]]], &g, err);
+	PmDb *db = b->own ? b->own : b->p->o->db; /* what was killed from outside is the caller's */
+	PmStatus st = pm_subgraph_get(db, b->p->id.v[b->p->least.v[b->todo.v[item]]], &g, err);
 
 	if (!st)
 		st = pm_task_judge(g, b->p->o->seed, 0, &v, err);
@@ -89,7 +90,8 @@ static PmStatus judge_next(PmVerdicts *b, PmErr *err)
 			.stop = close_own,
 			.work = judge_ahead,
 			.done = took_verdict,
-			.arg = b };
+			.arg = b,
+			.again = 1 };
 	char *noted = pm_xcalloc(b->p->colors.n + 1, 1);
 	PmStatus st;
 

@@ -11,6 +11,7 @@
 #include "dataset/store/subgraphs.h"
 #include "dataset/store/tasks.h"
 #include "tests/lib/graphs/graph_text.h"
+#include "tests/lib/killed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -193,6 +194,55 @@ static void a_benchmark_is_built_once(void **state)
 	close_db(&dir, o.db);
 }
 
+static void build(PmTaskBuildOpts *o, const char *const *texts, size_t n, PmTaskBuilt *b)
+{
+	PmStr dir;
+	PmErr err;
+
+	pm_err_init(&err);
+	open_db(&dir, &o->db, texts, n);
+	if (pm_task_build(o, NULL, b, &err))
+		fail_msg("%s", err.text);
+	close_db(&dir, o->db);
+}
+
+/* What a killed process was judging, to train on, is judged by the caller. */
+static void killed_processes_cost_no_task(void **state)
+{
+	enum { N = 4 };
+	static const char *const last[N] = { "Relu", "Tanh", "Sigmoid", "Neg" };
+	PmTaskBuildOpts o = { .n_eval = 1, .ratio = 3, .stride = 1, .shapes = 5, .seed = 1, .jobs = 2 };
+	char text[N][160];
+	const char *texts[N];
+	PmTaskBuilt b[2];
+	int killed = 0;
+
+	(void)state;
+	for (int i = 0; i < N; i++) {
+		snprintf(text[i], sizeof text[i],
+			 "g (float[160,640] x, float[640,160] w) => (float[160,160] y) { m = MatMul(x, w)\n "
+			 "y = "
+			 "%s(m) }",
+			 last[i]);
+		texts[i] = text[i];
+	}
+	build(&o, texts, N, &b[0]);
+	assert_true(b[0].n[1] > 0);
+	/* A process that ends within a tick of the timer is not killed. */
+	for (int i = 0; i < 50 && !killed; i++) {
+		pm_test_kill_pool(1000, 0);
+		build(&o, texts, N, &b[1]);
+		killed = pm_test_kill_pool_end();
+		assert_int_equal(b[1].subgraphs, N);
+		assert_int_equal(b[1].n[1], b[0].n[1]);
+		assert_int_equal(b[1].variants[1], b[0].variants[1]);
+		assert_int_equal(b[1].rejected, b[0].rejected);
+		pm_task_built_release(&b[1]);
+	}
+	assert_true(killed > 0);
+	pm_task_built_release(&b[0]);
+}
+
 /* The same variants are one task, whatever it is asked to be called. */
 static void tasks_are_made_of_what_is_chosen(void **state)
 {
@@ -244,6 +294,7 @@ int main(void)
 		cmocka_unit_test(the_gate_judges_a_small_variant_of_what_is_large),
 		cmocka_unit_test(nothing_is_built_of_nothing),
 		cmocka_unit_test(a_benchmark_is_built_once),
+		cmocka_unit_test(killed_processes_cost_no_task),
 		cmocka_unit_test(tasks_are_made_of_what_is_chosen),
 	};
 

@@ -35,8 +35,6 @@ typedef struct Tile {
 	int64_t down, across;  /* tiles of an image */
 } Tile;
 
-static void measure(const PmPlan *p, PmNode n, Depth *o);
-
 static int64_t ceil_of(int64_t a, int64_t b)
 {
 	return (a + b - 1) / b;
@@ -111,20 +109,6 @@ static int tile(const Depth *o, int dtype, const PmTarget *target, Tile *t)
 	return t->height * t->pitch * bytes <= TILE_BYTES;
 }
 
-int pm__is_depthwise(const PmPlan *p, PmNode n)
-{
-	const PmType *xt = pm__type(p, pm_node_in(p->g, n, 0)), *wt = pm__type(p, pm_node_in(p->g, n, 1));
-	int64_t groups = pm_node_i(p->g, n, "group", 1);
-	Depth o;
-	Tile t;
-
-	if (pm_node_op(p->g, n) != PM_OP_Conv || (xt->rank != 3 && xt->rank != 4) || groups <= 1 ||
-	    groups != xt->dim[1] || wt->dim[1] != 1)
-		return 0;
-	measure(p, n, &o);
-	return o.k[0] * o.k[1] <= MAX_TAPS || tile(&o, xt->dtype, p->target, &t);
-}
-
 static void measure(const PmPlan *p, PmNode n, Depth *o)
 {
 	PmValue x = pm_node_in(p->g, n, 0), w = pm_node_in(p->g, n, 1);
@@ -157,6 +141,20 @@ static void measure(const PmPlan *p, PmNode n, Depth *o)
 		o->xs[2 + d] = xl->stride[2 + d - skip];
 		o->ws[1 + d] = wl->stride[2 + d - skip];
 	}
+}
+
+int pm__is_depthwise(const PmPlan *p, PmNode n)
+{
+	const PmType *xt = pm__type(p, pm_node_in(p->g, n, 0)), *wt = pm__type(p, pm_node_in(p->g, n, 1));
+	int64_t groups = pm_node_i(p->g, n, "group", 1);
+	Depth o;
+	Tile t;
+
+	if (pm_node_op(p->g, n) != PM_OP_Conv || (xt->rank != 3 && xt->rank != 4) || groups <= 1 ||
+	    groups != xt->dim[1] || wt->dim[1] != 1)
+		return 0;
+	measure(p, n, &o);
+	return o.k[0] * o.k[1] <= MAX_TAPS || tile(&o, xt->dtype, p->target, &t);
 }
 
 /* Results below each other that a thread makes (of a single row: beside each other): many where there are

@@ -5,7 +5,7 @@
 write: graphs of element-wise chains, movement, reductions and norms, large enough that memory decides, in three types,
 and for each a plain copy that moves as many bytes. report: reads what `passmith time` wrote for them and prints, for
 each, bytes (every input and output once), microseconds with cold caches, and the share of its copy's bandwidth. keep: writes
-that as FILE, what docs/results/large-tensors.md is made of. Of two times of a graph the last file's counts.
+that as FILE, what docs/results/large-tensors.md is made of, but for its commit. Of two times of a graph the last file's counts.
 
     tools/bench/large_graphs.py write build/large
     passmith time build/large/*.gpt --pass build/passes/fuse.so --blocks 6 -o times.json

@@ -84,7 +84,10 @@ rewritten two h200
 agrees "a row of two operands"
 held 3 49152
 pm explain "$tmp/two.gpt" --pass "$fuse" --target h200
-[ "$(grep -c 'early_array' "$tmp/out")" -eq 1 ] && says "hold 3" "the nest says that it is held" && says "early_array e0 turns 9 shared 6" "and where"
+[ "$(grep -c 'early_array' "$tmp/out")" -eq 1 ]
+tap "one of them is held"
+says "hold 3" "the nest says by how many blocks"
+says "early_array e0 turns 9 shared 6" "and where"
 
 if "$passmith" doctor 2>/dev/null | grep -q '^yes NVRTC'; then
 	for name in half full; do

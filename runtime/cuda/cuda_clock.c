@@ -400,13 +400,19 @@ const PmClockOps pm__cuda_clock_ops = {
 	.sketch = clock_sketch,
 };
 
+void pm__cuda_clock_give_area(PmCudaDevice *d)
+{
+	if (d->clock.area)
+		d->cu->mem_free(d->clock.area);
+	d->clock.area = 0;
+}
+
 void pm__cuda_clock_close(PmCudaDevice *d)
 {
 	for (size_t i = 0; i < d->replays.n; i++)
 		if (d->replays.v[i])
 			d->cu->graph_exec_destroy(d->replays.v[i]);
-	if (d->clock.area)
-		d->cu->mem_free(d->clock.area);
+	pm__cuda_clock_give_area(d);
 	if (d->clock.sum)
 		d->cu->mem_free(d->clock.sum);
 	if (d->clock.module)

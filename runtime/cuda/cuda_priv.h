@@ -236,6 +236,8 @@ void pm__cuda_call_close(PmCudaDevice *d);
 extern const PmClockOps pm__cuda_clock_ops;
 extern const PmHwOps pm__cuda_hw_ops; /* cuda_counters.c */
 void pm__cuda_hw_close(PmCudaDevice *d);
+/* Gives back the memory that the flush writes and reads, until the next flush. */
+void pm__cuda_clock_give_area(PmCudaDevice *d);
 void pm__cuda_clock_close(PmCudaDevice *d);
 
 #endif

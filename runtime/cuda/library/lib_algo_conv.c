@@ -13,7 +13,8 @@
 /* The last step of channels-last algorithms: y from [n, places, channels]. */
 static void turn_back(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z, PmAlgoPlace from)
 {
-	PmAlgoStage *s = pm__algo_stage(algo, "turn");
+	int wide = pm__algo_turns_wide(z->py, z->co, z->bytes, c->align[0]);
+	PmAlgoStage *s = pm__algo_stage(algo, wide ? "turn_wide" : "turn");
 
 	pm__algo_pointer(s, pm__algo_arg(0));
 	pm__algo_pointer(s, from);
@@ -125,6 +126,7 @@ static Turned turn_inputs(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z,
 	Turned t = { .w = pm__algo_arg(2) };
 	int64_t total = z->n * z->co * z->py, blocks;
 	PmAlgoStage *s;
+	int wide;
 
 	if (weights && v->constant) {
 		t.w = pm__algo_turn_weights(algo, c, v->w[0], v->w[1], z->taps);
@@ -134,7 +136,8 @@ static Turned turn_inputs(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z,
 	}
 	t.x = pm__algo_scratch(algo, z->n * z->ci * z->px, z->bytes);
 	t.y = pm__algo_scratch(algo, total, z->bytes);
-	s = pm__algo_stage(algo, "turn_in");
+	wide = pm__algo_turns_wide(z->ci, z->px, z->bytes, c->align[1]);
+	s = pm__algo_stage(algo, wide ? "turn_in_wide" : "turn_in");
 	pm__algo_pointer(s, t.x);
 	pm__algo_pointer(s, pm__algo_arg(1));
 	pm__algo_pointer(s, weights ? t.w : t.x);

@@ -72,13 +72,15 @@ PmAlgoPlace pm__algo_turn_weights(PmAlgo *algo, const PmLibCall *c, int64_t batc
 {
 	int64_t *bytes = c->conv.constant ? &algo->kept : &algo->scratch;
 	PmAlgoPlace w = { c->conv.constant ? PM_ALGO_KEPT : PM_ALGO_SCRATCH, *bytes };
-	PmAlgoStage *s = pm__algo_stage(algo, "turn");
+	int64_t size = (int64_t)pm_dtype_size(c->dtype);
+	PmAlgoStage *s = pm__algo_stage(algo,
+					pm__algo_turns_wide(R, C, size, c->align[2]) ? "turn_wide" : "turn");
 
-	*bytes += room(pm__algo_of_three(batch, R, C), (int64_t)pm_dtype_size(c->dtype));
+	*bytes += room(pm__algo_of_three(batch, R, C), size);
 	algo->n_once += c->conv.constant;
 	pm__algo_pointer(s, w);
 	pm__algo_pointer(s, pm__algo_arg(2));
-	s->blocks = (uint32_t)pm__algo_turn(s, batch, R, C, (int64_t)pm_dtype_size(c->dtype), c->align[2]);
+	s->blocks = (uint32_t)pm__algo_turn(s, batch, R, C, size, c->align[2]);
 	return w;
 }
 
@@ -141,19 +143,57 @@ static int64_t lines_of(int64_t R, int64_t C)
 	return ((R + tiles - 1) / tiles + 1) / 2 * 2;
 }
 
-int64_t pm__algo_turn(PmAlgoStage *s, int64_t batch, int64_t R, int64_t C, int64_t bytes, int64_t align)
+/* How a matrix is turned, as lib_algo.cu names it. */
+enum { BY_ONE, BY_PAIRS, BY_LINES, BY_SIXTEEN };
+
+static int turned_by(int64_t R, int64_t C, int64_t bytes, int64_t align)
+{
+	if (bytes > 4 || align % (2 * bytes) || R % 2)
+		return BY_ONE;
+	if (C < 32)
+		return BY_LINES;
+	if (bytes == 2 && align % 16 == 0 && R % 8 == 0 && C % 8 == 0)
+		return BY_SIXTEEN;
+	return C % 2 == 0 ? BY_PAIRS : BY_ONE;
+}
+
+/* Rows of a tile, and `cols`. */
+static int64_t turned_rows(int by, int64_t R, int64_t C, int64_t *cols)
 {
 	enum { FEW = 1 << 19 }; /* elements: more of them are moved faster by fewer blocks */
-	int in_pairs = bytes <= 4 && align % (2 * bytes) == 0 && R % 2 == 0;
-	int pairs = !in_pairs ? 0 : C < 32 ? 2 : C % 2 == 0;
-	int64_t cols = pairs == 1 ? 64 : C < 32 ? C : 32;
-	int64_t rows = pairs == 1 ? (R * C > FEW ? 64 : 32) : pairs ? lines_of(R, C) : 1024 / cols;
+
+	*cols = C < 32 ? C : 32;
+	if (by == BY_SIXTEEN)
+		*cols = C <= 32 ? 32 : R <= 32 ? 128 : 64;
+	if (by == BY_PAIRS)
+		*cols = 64;
+	switch (by) {
+	case BY_SIXTEEN:
+		return 4096 / *cols;
+	case BY_PAIRS:
+		return R * C > FEW ? 64 : 32;
+	case BY_LINES:
+		return lines_of(R, C);
+	default:
+		return 1024 / *cols;
+	}
+}
+
+int64_t pm__algo_turn(PmAlgoStage *s, int64_t batch, int64_t R, int64_t C, int64_t bytes, int64_t align)
+{
+	int by = turned_by(R, C, bytes, align);
+	int64_t cols, rows = turned_rows(by, R, C, &cols);
 	int64_t tiles_r = (R + rows - 1) / rows, tiles_c = (C + cols - 1) / cols;
-	const int64_t v[] = { pairs, R, C, rows, cols, tiles_r, tiles_c };
+	const int64_t v[] = { by, R, C, rows, cols, tiles_r, tiles_c };
 
 	for (size_t i = 0; i < sizeof v / sizeof *v; i++)
 		pm__algo_number(s, v[i]);
 	return batch * tiles_r * tiles_c;
+}
+
+int pm__algo_turns_wide(int64_t R, int64_t C, int64_t bytes, int64_t align)
+{
+	return turned_by(R, C, bytes, align) == BY_SIXTEEN;
 }
 
 PmLibCall *pm__algo_call_stage(PmAlgo *algo, PmLibKind kind, int dtype)

@@ -14,7 +14,8 @@ template<> struct wide<double> {
 typedef wide<T>::type A; /* that sums are made in */
 
 /* Matrices are transposed in tiles by 256 threads: at most 1024 elements that are moved one by one, or 4096 that are moved in pairs,
- * which of two bytes each takes a third of the time. Doubles are never moved in pairs. */
+ * which of two bytes each takes a third of the time, or by 16 bytes, of which no thread waits for more than two loads. Doubles are never
+ * moved in pairs, and only elements of two bytes by 16. */
 template<int BYTES> struct pair_of {
 	typedef unsigned long long type; /* of doubles: never used */
 };
@@ -24,7 +25,7 @@ template<> struct pair_of<2> {
 typedef pair_of<sizeof(T)>::type Pair;
 
 enum { TURN_PAIRS = sizeof(T) <= 4, TURN_ONE = 1536 /* two columns are the widest with their padding */, TURN_PITCH = 33 /* pairs */,
-       TURN_TILE = TURN_PAIRS ? 64 * TURN_PITCH * 2 : TURN_ONE };
+       TURN_TILE = TURN_PAIRS ? 64 * TURN_PITCH * 2 : TURN_ONE, TURN_WIDE = sizeof(T) == 2 ? 128 * 17 : 1 /* words */ };
 
 /* A tile of a matrix R x C: its corner is where x and y point, nr x nc elements lie in the matrix. */
 typedef struct Tile {
@@ -122,18 +123,76 @@ static __device__ void turn_lines(const Tile &m, T *tile)
 	}
 }
 
-/* One tile of `rows` x `cols` of a batch of R x C matrices x, transposed into y. `at` counts tiles, columns fastest, then rows.
- * `pairs` says how it is moved: 0 by elements, 1 in pairs, of 64 or 32 rows, 2 in pairs and whole rows. */
-static __device__ void turn_tile(T *y, const T *x, U at, int pairs, int R, int C, int rows, int cols, U tiles_r, U tiles_c)
+/* 4096 elements, 32, 64 or 128 of them across (4, 8 or 16 vectors of 8, whose logarithm is `wide`); R and C are multiples of 8. A
+ * word of the tile has a column's two neighbours. Lanes stand beside each other for a line of memory, and then below each other. */
+template<int BYTES> struct Wide {
+	static __device__ __forceinline__ void turn(const Tile &, unsigned *, U) {}
+};
+template<> struct Wide<2> {
+	static __device__ __forceinline__ void turn(const Tile &m, unsigned *tile, U wide)
+	{
+		const U near = wide < 3 ? wide : 3, lane = threadIdx.x % 32, warp = threadIdx.x / 32, pitch = (256u >> wide) + 1;
+		const U across = ((warp & ((1u << (wide - near)) - 1)) << near) + (lane & ((1u << near) - 1));
+		const U pair = (warp >> (wide - near) << (5 - near)) + (lane >> near);
+		unsigned a[4] = {}, b[4] = {};
+
+		if (pair * 2 < m.nr && across * 8 < m.nc) {
+			const T *from = m.x + (long long)(pair * 2) * m.C + across * 8;
+			const pm_vec<unsigned, 4> upper = pm_load<4>((const unsigned *)from), lower = pm_load<4>((const unsigned *)(from + m.C));
+
+#pragma unroll
+			for (int j = 0; j < 4; j++) {
+				a[j] = upper[j];
+				b[j] = lower[j];
+			}
+		}
+#pragma unroll
+		for (int j = 0; j < 4; j++) {
+			tile[(across * 8 + j * 2) * pitch + pair] = (a[j] & 0xffffu) | b[j] << 16;
+			tile[(across * 8 + j * 2 + 1) * pitch + pair] = a[j] >> 16 | (b[j] & 0xffff0000u);
+		}
+		__syncthreads();
+#pragma unroll
+		for (U i = 0; i < 2; i++) {
+			const U e = threadIdx.x + i * 256, four = e & ((64u >> wide) - 1), c = e >> (6 - wide);
+			pm_vec<unsigned, 4> v;
+
+#pragma unroll
+			for (int j = 0; j < 4; j++)
+				v[j] = tile[c * pitch + four * 4 + j];
+			if (c < m.nc && four * 8 < m.nr)
+				pm_store<4>((unsigned *)(m.y + (long long)c * m.R + four * 8), v);
+		}
+	}
+};
+
+static __device__ __forceinline__ U wide_of(int cols)
 {
-	__shared__ __align__(8) T tile[TURN_TILE];
+	return cols == 32 ? 2 : cols == 64 ? 3 : 4;
+}
+
+/* The tile number `at` of a batch of R x C matrices: columns fastest, then rows. */
+static __device__ __forceinline__ Tile tile_of(T *y, const T *x, U at, int R, int C, int rows, int cols, U tiles_r, U tiles_c)
+{
 	const U rest = at / tiles_c, b = rest / tiles_r, c0 = (at - rest * tiles_c) * (U)cols, r0 = (rest - b * tiles_r) * (U)rows;
 	const U nr = (U)R - r0, nc = (U)C - c0;
 	const Tile m = { y + ((long long)b * C + c0) * R + r0, x + ((long long)b * R + r0) * C + c0, (U)R, (U)C,
 			 nr < (U)rows ? nr : (U)rows, nc < (U)cols ? nc : (U)cols };
 
+	return m;
+}
+
+/* One tile of `rows` x `cols` of a batch of R x C matrices x, transposed into y. `pairs` says how it is moved: 0 by elements, 1
+ * in pairs, of 64 or 32 rows, 2 in pairs and whole rows, 3 by 16 bytes. */
+static __device__ void turn_tile(T *y, const T *x, U at, int pairs, int R, int C, int rows, int cols, U tiles_r, U tiles_c)
+{
+	__shared__ __align__(8) T tile[TURN_TILE];
+	const Tile m = tile_of(y, x, at, R, C, rows, cols, tiles_r, tiles_c);
+
 	if (!TURN_PAIRS || !pairs)
 		turn_one(m, tile, (U)rows, (U)cols);
+	else if (pairs == 3)
+		Wide<sizeof(T)>::turn(m, (unsigned *)tile, wide_of(cols));
 	else if (pairs == 2)
 		turn_lines(m, tile);
 	else if (rows == 64)
@@ -145,6 +204,14 @@ static __device__ void turn_tile(T *y, const T *x, U at, int pairs, int R, int C
 extern "C" __global__ void turn(T *y, const T *x, int pairs, int R, int C, int rows, int cols, int tiles_r, int tiles_c)
 {
 	turn_tile(y, x, blockIdx.x, pairs, R, C, rows, cols, tiles_r, tiles_c);
+}
+
+/* The same by 16 bytes, an entry of its own: instructions that stand in front of what runs would be waited for. */
+extern "C" __global__ void turn_wide(T *y, const T *x, int, int R, int C, int rows, int cols, int tiles_r, int tiles_c)
+{
+	__shared__ unsigned tile[TURN_WIDE];
+
+	Wide<sizeof(T)>::turn(tile_of(y, x, blockIdx.x, R, C, rows, cols, tiles_r, tiles_c), tile, wide_of(cols));
 }
 
 /* The bias of each of `channels` planes of P elements, `total` in all; a block 2048 of them, 16 bytes at a time. */
@@ -188,6 +255,30 @@ extern "C" __global__ void turn_in(T *y, const T *x, T *z, const T *w, T *f, con
 		turn_tile(y, x, (U)block, pairs, R, C, rows, cols, tiles_r, tiles_c);
 	else
 		turn_tile(z, w, (U)(block - first), pairs1, R1, C1, rows1, cols1, tiles_r1, tiles_c1);
+}
+
+static __device__ __noinline__ void turn_beside(T *z, const T *w, T *f, const T *bias, int first, int second, int pairs, int R, int C,
+						int rows, int cols, int tiles_r, int tiles_c, int P, int channels, int total)
+{
+	const int block = (int)blockIdx.x;
+
+	if (block >= second)
+		spread_bias(f, bias, (U)(block - second), (U)P, (U)channels, (U)total);
+	else
+		turn_tile(z, w, (U)(block - first), pairs, R, C, rows, cols, tiles_r, tiles_c);
+}
+
+/* The same where the first is moved by 16 bytes. */
+extern "C" __global__ void turn_in_wide(T *y, const T *x, T *z, const T *w, T *f, const T *bias, int first, int second, int, int R,
+					int C, int rows, int cols, int tiles_r, int tiles_c, int pairs1, int R1, int C1, int rows1,
+					int cols1, int tiles_r1, int tiles_c1, int P, int channels, int total)
+{
+	__shared__ unsigned tile[TURN_WIDE];
+
+	if (__builtin_expect((int)blockIdx.x < first, 1))
+		Wide<sizeof(T)>::turn(tile_of(y, x, blockIdx.x, R, C, rows, cols, tiles_r, tiles_c), tile, wide_of(cols));
+	else
+		turn_beside(z, w, f, bias, first, second, pairs1, R1, C1, rows1, cols1, tiles_r1, tiles_c1, P, channels, total);
 }
 
 extern "C" __global__ void fill(T *y, const T *bias, int P, int channels, int total)

@@ -431,9 +431,8 @@ static void every_way_agrees(void **state)
 	algo = PM_ALGO_PLAIN;
 }
 
-/* Matrices are transposed by elements, in pairs of 64 and of 32 rows, and in whole rows; constant weights
- * once.
- */
+/* Matrices are transposed by elements, in pairs of 64 and of 32 rows, in whole rows, and by 16 bytes in tiles
+ * of 64, 32 and 128 rows; constant weights once. */
 static void matrices_are_transposed_in_every_way(void **state)
 {
 	static const struct {
@@ -447,6 +446,10 @@ static void matrices_are_transposed_in_every_way(void **state)
 		{ "1,9,7,7", "6,9,3,3", "1,6,7,7", "6", 1 },
 		{ "1,64,3,5", "6,64,3,3", "1,6,3,5", "6", 1 },
 		{ "1,520,2,3", "3,520,3,3", "1,3,2,3", "3", 1 },
+		{ "2,72,9,8", "40,72,3,3", "2,40,9,8", "", 1 },
+		{ "1,32,40,13", "32,32,1,1", "1,32,40,13", "", 0 },
+		{ "1,24,16,9", "72,24,3,3", "1,72,16,9", "72", 1 },
+		{ "1,8,8,9", "16,8,4,8", "1,16,7,4", "", 1 },
 	};
 	char text[LIB_CASE_TEXT], bias[32];
 

@@ -16,6 +16,14 @@ typedef struct Alike {
 	int n;
 } Alike;
 
+/* Where the source (0) and the result (1) have the elements. */
+static void both_sides(PmSpace *s, const int64_t *dim, int rank, const int64_t *from, const int64_t *to)
+{
+	const int64_t *rows[2] = { from, to };
+
+	pm__space(s, dim, rank, rows, 2);
+}
+
 /* The dimension along which the source's elements are neighbours, when it is another than the result's and
  * both are long enough for squares; -1 if not. */
 static int other_fast(const PmSpace *s)
@@ -51,34 +59,32 @@ static void put_alike(KGen *k, const PmSpace *s, const Alike *a)
 	pm_str_release(&others);
 }
 
+/* `s` is over both sides. */
 static PmStatus transposed(KGen *k, const char *label, const PmSpace *s, int fast, const Alike *a, PmErr *err)
 {
 	int64_t dim[2 * PM_MAX_RANK], xs[2 * PM_MAX_RANK], ys[2 * PM_MAX_RANK], batches = 1;
 	const int64_t *rows[2] = { xs, ys };
-	int64_t step[2 * PM_MAX_RANK], tiles_r, tiles_c;
+	int64_t tiles_r, tiles_c;
 	int last = s->rank - 1, n = 0, w = 4 / (int)pm_dtype_size(k->dtype);
 
 	w = w ? w : 1;
 
-	step[last] = 1;
-	for (int d = last; d > 0; d--)
-		step[d - 1] = step[d] * s->dim[d];
 	for (int d = 0; d < last; d++) {
 		if (d == fast)
 			continue;
 		dim[n] = s->dim[d];
 		xs[n] = s->stride[0][d];
-		ys[n++] = step[d];
+		ys[n++] = s->stride[1][d];
 		batches *= s->dim[d];
 	}
 	/* Elements smaller than a word are moved by words where everything is a multiple of them. */
-	while (s->dim[fast] % w || s->dim[last] % w || s->stride[0][last] % w)
+	while (s->dim[fast] % w || s->dim[last] % w || s->stride[0][last] % w || s->stride[1][fast] % w)
 		w /= 2;
 	for (int i = 0; i < a->n; i++)
-		while (a->from[i]->off % w)
+		while (a->from[i]->off % w || a->to[i]->off % w)
 			w /= 2;
 	for (int d = 0; d < n; d++)
-		while (xs[d] % w)
+		while (xs[d] % w || ys[d] % w)
 			w /= 2;
 	tiles_r = (s->dim[fast] / w + TILE - 1) / TILE;
 	tiles_c = (s->dim[last] / w + TILE - 1) / TILE;
@@ -92,7 +98,7 @@ static PmStatus transposed(KGen *k, const char *label, const PmSpace *s, int fas
 	pm__kg_int(k, "rows", s->dim[fast] / w);
 	pm__kg_int(k, "cols", s->dim[last] / w);
 	pm__kg_int(k, "xc", s->stride[0][last]);
-	pm__kg_int(k, "yr", step[fast]);
+	pm__kg_int(k, "yr", s->stride[1][fast]);
 	return pm__kg_launch_grid(k, label, transpose_cu,
 				  (PmGrid){ s->total ? batches * tiles_r * tiles_c : 0, a->n, PM__BLOCK }, 0,
 				  err);
@@ -100,17 +106,40 @@ static PmStatus transposed(KGen *k, const char *label, const PmSpace *s, int fas
 
 PmStatus pm__move(PmPlan *p, PmNode n, const char *label, const PmVecOut *out, const PmVecIn *in, PmErr *err)
 {
-	const int64_t *row = in->stride;
+	int64_t to[2 * PM_MAX_RANK], step = 1;
 	PmSpace s;
 	KGen k;
 	int fast;
 
-	pm__space(&s, out->dim, out->rank, &row, 1);
+	for (int d = out->rank - 1; d >= 0; d--) {
+		to[d] = step;
+		step *= out->dim[d];
+	}
+	both_sides(&s, out->dim, out->rank, in->stride, to);
 	pm__kg_init(&k, p, n, in->dtype);
 	fast = other_fast(&s);
 	if (fast >= 0)
 		return transposed(&k, label, &s, fast, &(Alike){ { in->loc }, { out->loc }, 1 }, err);
 	return pm__vec_launch(&k, label, out, in, 1, "\tq = e0;\n", 0, err);
+}
+
+int pm__lies_across(const PmType *t, const Loc *from, const Loc *to)
+{
+	PmSpace s;
+
+	both_sides(&s, t->dim, t->rank, from->stride, to->stride);
+	return s.stride[1][s.rank - 1] == 1 && other_fast(&s) >= 0;
+}
+
+PmStatus pm__move_across(PmPlan *p, PmNode n, const char *label, const PmType *t, const Loc *from,
+			 const Loc *to, PmErr *err)
+{
+	PmSpace s;
+	KGen k;
+
+	both_sides(&s, t->dim, t->rank, from->stride, to->stride);
+	pm__kg_init(&k, p, n, t->dtype);
+	return transposed(&k, label, &s, other_fast(&s), &(Alike){ { from }, { to }, 1 }, err);
 }
 
 /* Gives a copy its fresh contiguous buffer. */
@@ -235,12 +264,16 @@ static int is_alike(const PmCopy *a, const PmCopy *b)
 
 /* A copy that does not join others. One that goes through shared memory takes those with it that are laid out
  * alike, of the n from c on; done says of each whether it was taken. */
-static PmStatus copy_alike(PmPlan *p, PmCopy *c, char *done, size_t n, const PmSpace *s, PmErr *err)
+static PmStatus copy_alike(PmPlan *p, PmCopy *c, char *done, size_t n, PmErr *err)
 {
 	Alike a = { { &c->from }, { &c->to }, 1 };
-	int fast = other_fast(s);
 	char label[96];
+	PmSpace s;
 	KGen k;
+	int fast;
+
+	both_sides(&s, c->type->dim, c->type->rank, c->from.stride, c->to.stride);
+	fast = other_fast(&s);
 
 	for (size_t i = 1; i < n && a.n < MOST_ALIKE && fast >= 0; i++)
 		if (!done[i] && is_alike(c, &c[i])) {
@@ -256,7 +289,7 @@ static PmStatus copy_alike(PmPlan *p, PmCopy *c, char *done, size_t n, const PmS
 		return copy_one(p, c, err);
 	pm__kg_init(&k, p, c->node, c->type->dtype);
 	snprintf(label, sizeof label, "eager copies %d", a.n);
-	return transposed(&k, label, s, fast, &a, err);
+	return transposed(&k, label, &s, fast, &a, err);
 }
 
 PmStatus pm__copy_all(PmPlan *p, PmCopy *c, size_t n_copies, PmErr *err)
@@ -274,7 +307,7 @@ PmStatus pm__copy_all(PmPlan *p, PmCopy *c, size_t n_copies, PmErr *err)
 		if (st)
 			break;
 		if (!joins(p, &c[i], &s, &v)) {
-			st = copy_alike(p, &c[i], done + i, n_copies - i, &s, err);
+			st = copy_alike(p, &c[i], done + i, n_copies - i, err);
 			continue;
 		}
 		if (u.n && (int)u.k.args.n + arguments_of(&s) > PM_MAX_KERNEL_ARGS)

@@ -8,6 +8,7 @@
 #include "kernels/matmul_tile.cu.h"
 #include "kernels/pool.cu.h"
 #include "kernels/pool_strip.cu.h"
+#include "kernels/pool_wide.cu.h"
 #include "kernels/pool_window.cu.h"
 #include "runtime/ref/ref.h"
 
@@ -309,17 +310,52 @@ static int64_t pool_strip(const PmPlan *p, PmNode n, PmValue y, const int64_t ke
 	return h > 1 || is_max ? h : 0;
 }
 
-/* The lists of a pool's window, and of a strip of windows. Returns the threads. */
-static int64_t pool_window(KGen *k, PmNode n, PmValue y, int64_t strip, const int64_t kernel[3])
+/* Lanes along a row of a window of which a warp makes the result (pool_wide.cu); 0: it is not for this pool.
+ * No element is in two windows, and a row's are a sector of 32 bytes or more, or all that the input has
+ * there. */
+static int pool_wide(const PmPlan *p, PmNode n, PmValue x, PmValue y, const int64_t kernel[3])
 {
+	enum { WARP = 32, SECTOR = 32 /* bytes */ };
+	const PmType *xt = pm__type(p, x), *yt = pm__type(p, y);
 	const int64_t *strides, *dil;
-	int64_t rows[5], list[3];
+	int64_t count = kernel[0] * kernel[1] * kernel[2];
+	int last = xt->rank - 1, lanes = 1;
+
+	pm_node_ints(p->g, n, "strides", &strides);
+	pm_node_ints(p->g, n, "dilations", &dil);
+	if (count < WARP || pm__loc(p, x)->stride[last] != 1 ||
+	    (kernel[2] * (int64_t)pm_dtype_size(xt->dtype) < SECTOR && kernel[2] < xt->dim[last]))
+		return 0;
+	for (int d = 2; d <= last; d++)
+		if (dil[d - 2] != 1 || (yt->dim[d] > 1 && strides[d - 2] < kernel[2 - (last - d)]))
+			return 0;
+	while (lanes < WARP && lanes < kernel[2])
+		lanes *= 2;
+	return lanes;
+}
+
+/* How a pool is run. */
+typedef struct PoolWay {
+	int64_t strip; /* results of a thread, below each other, or 0 */
+	int lanes;     /* of a warp, along a row of its window, or 0 */
+} PoolWay;
+
+/* The lists of a pool's window, and of a strip of windows. Returns the threads. */
+static int64_t pool_window(KGen *k, PmNode n, PmValue y, PoolWay way, const int64_t kernel[3])
+{
+	enum { WARP = 32 };
+	const int64_t *strides, *dil;
+	int64_t rows[5], list[3], strip = way.strip;
 	int spatial = pm__type(k->p, y)->rank - 2;
 
 	five(pm__type(k->p, y)->dim, spatial + 2, 1, rows);
 	pm__kg_define(k, "KD_0", "%lld", (long long)kernel[0]);
 	pm__kg_define(k, "KD_1", "%lld", (long long)kernel[1]);
 	pm__kg_define(k, "KD_2", "%lld", (long long)kernel[2]);
+	if (way.lanes) {
+		pm__kg_define(k, "LW", "%d", way.lanes);
+		return pm__numel(k->p, y) * WARP;
+	}
 	if (!strip) {
 		pm__kg_define(k, "UNROLL", "%d", kernel[0] * kernel[1] * kernel[2] <= 32 ? 32 : 1);
 		return pm__numel(k->p, y);
@@ -340,7 +376,8 @@ static PmStatus pool(PmPlan *p, PmNode n, int is_max, PmErr *err)
 	PmValue x = pm_node_in(p->g, n, 0), y = pm_node_out(p->g, n, 0), idx = pm_node_out(p->g, n, 1);
 	const PmType *xt = pm__type(p, x);
 	const int64_t *kernel;
-	int64_t list[3], strip, threads;
+	int64_t list[3], threads;
+	PoolWay way = { 0 };
 	PmStatus st = check_spatial(p, n, err);
 	char label[96];
 	PmStr body = PM_STR_INIT;
@@ -368,11 +405,14 @@ static PmStatus pool(PmPlan *p, PmNode n, int is_max, PmErr *err)
 	operand(&k, "x", x);
 	pm_node_ints(p->g, n, "kernel_shape", &kernel);
 	three(kernel, xt->rank - 2, 1, list);
-	strip = idx.id ? 0 : pool_strip(p, n, y, list, is_max);
-	threads = pool_window(&k, n, y, strip, list);
+	if (!idx.id)
+		way.lanes = pool_wide(p, n, x, y, list);
+	if (!idx.id && !way.lanes)
+		way.strip = pool_strip(p, n, y, list, is_max);
+	threads = pool_window(&k, n, y, way, list);
 	window_lists(&k, n, x, y, 1, threads);
 	pm_str_add(&body, pool_window_cu);
-	pm_str_add(&body, strip ? pool_strip_cu : pool_cu);
+	pm_str_add(&body, way.lanes ? pool_wide_cu : way.strip ? pool_strip_cu : pool_cu);
 	st = pm__kg_launch(&k, label, body.s, threads, pm_op_flops(p->g, n), err);
 	pm_str_release(&body);
 	return st;

@@ -175,6 +175,37 @@ static PmStatus concat_some(PmPlan *p, PmNode n, size_t first, int *count, int64
 	return st;
 }
 
+/* Where an operand goes in the result that begins at `at` of the axis. */
+static Loc piece(const PmPlan *p, PmNode n, int64_t at)
+{
+	Loc to = *pm__loc(p, pm_node_out(p->g, n, 0));
+
+	to.off += at * to.stride[pm_node_i(p->g, n, "axis", 0)];
+	return to;
+}
+
+/* Whether operand i is moved by a launch of its own. A thread for each element reads a sector for one, where
+ * the operand's neighbours are not the result's: of so many elements that takes longer than a launch. */
+static int goes_across(const PmPlan *p, PmNode n, size_t i)
+{
+	enum { MANY = 1 << 18 };
+	PmValue v = pm_node_in(p->g, n, i);
+	const Loc to = piece(p, n, 0);
+
+	return pm__numel(p, v) >= MANY && pm__lies_across(pm__type(p, v), pm__loc(p, v), &to);
+}
+
+static PmStatus concat_across(PmPlan *p, PmNode n, size_t i, int64_t at, PmErr *err)
+{
+	PmValue v = pm_node_in(p->g, n, i);
+	const PmType *t = pm__type(p, v);
+	const Loc to = piece(p, n, at);
+	char label[96];
+
+	snprintf(label, sizeof label, "eager Concat %s", pm_dtype_name((PmDType)t->dtype));
+	return pm__move_across(p, n, label, t, pm__loc(p, v), &to, err);
+}
+
 PmStatus eager_concat(PmPlan *p, PmNode n, PmErr *err)
 {
 	PmStatus st = pm__place(p, pm_node_out(p->g, n, 0), err);
@@ -183,9 +214,15 @@ PmStatus eager_concat(PmPlan *p, PmNode n, PmErr *err)
 	int64_t axis = pm_node_i(p->g, n, "axis", 0), at = 0;
 
 	for (size_t i = 0; i < n_in && !st;) {
-		int count = (int)(n_in - i < most ? n_in - i : most);
+		int count = 0;
 
-		st = concat_some(p, n, i, &count, at, err);
+		while (i + (size_t)count < n_in && (size_t)count < most &&
+		       !goes_across(p, n, i + (size_t)count))
+			count++;
+		if (count)
+			st = concat_some(p, n, i, &count, at, err);
+		else
+			st = concat_across(p, n, i, at, err), count = 1;
 		for (; count; count--)
 			at += pm__type(p, pm_node_in(p->g, n, i++))->dim[axis];
 	}

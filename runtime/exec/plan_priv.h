@@ -275,6 +275,12 @@ int pm__vectors(const PmTarget *t, int64_t total, int v, int widest, int64_t flo
 /* pm__vec_launch for one operand of the result's type that is only moved: through shared memory where the two
  * sides vary fastest along different dimensions (eager_copy.c). */
 PmStatus pm__move(PmPlan *p, PmNode n, const char *label, const PmVecOut *out, const PmVecIn *in, PmErr *err);
+/* Whether the elements of t are neighbours along different dimensions in the two places, both long enough for
+ * a move through shared memory. */
+int pm__lies_across(const PmType *t, const Loc *from, const Loc *to);
+/* That move, into a place that need not be contiguous as a whole. */
+PmStatus pm__move_across(PmPlan *p, PmNode n, const char *label, const PmType *t, const Loc *from,
+			 const Loc *to, PmErr *err);
 
 /* ---- products (eager_dot.c) ---- */
 

@@ -339,6 +339,14 @@ static const Shape shapes[] = {
 	{ WIDE, "(#[2,3,8] x, #[2,5,8] z) => (#[2,8,8] y) { y = Concat <axis = 1> (x, z) }" },
 	{ F32_ONLY, "(#[2,8,3] x, #[2,5,8] z) => (#[2,8,8] y) { a = Transpose <perm = [0, 2, 1]> (x) y = "
 		    "Concat <axis = 1> (a, z) }" },
+	/* Pieces that are moved through shared memory into a part of the result: in words of two elements and
+	 * one by one, beside pieces that are not, the result's rows apart. */
+	{ WIDE,
+	  "(#[2,67,64,32] x, #[2,3,67,64] z) => (#[2,38,67,64] y) { a = Transpose <perm = [0, 3, 1, 2]> "
+	  "(x) y = Concat <axis = 1> (z, a, z) }" },
+	{ WIDE,
+	  "(#[2,33,67,64] x, #[2,67,1,33] z) => (#[2,67,65,33] y) { a = Transpose <perm = [0, 2, 3, 1]> "
+	  "(x) y = Concat <axis = 2> (z, a) }" },
 	{ F32_ONLY, "(#[17,4] x, #[16,4] z) => (#[32,4] y) { a = Slice <starts = [1], ends = [17], axes = "
 		    "[0], steps = [1]> (x) y = Concat <axis = 0> (a, z) }" },
 	{ WIDE, "(#[9,24] x, int64[2,3] i) => (#[2,3,24] y) { y = Gather <axis = 0> (x, i) }" },
@@ -376,6 +384,24 @@ static const Shape shapes[] = {
 		"pads = [6, 6, 6, 6], dilations = [1, 1]> (x) }" },
 	{ F32_ONLY, "(#[1,2,19,17] x) => (#[1,2,5,5] y) { y = AveragePool <kernel_shape = [7, 7], strides = "
 		    "[4, 4], pads = [3, 3, 3, 3], dilations = [1, 1], count_include_pad = 1> (x) }" },
+	/* windows apart from each other, a warp for each: whole planes, rows of half a warp and of more than
+	 * one, cut by the border, of one and three dimensions */
+	{ WIDE,
+	  "(#[2,37,7,7] x) => (#[2,37,1,1] y) { y = AveragePool <kernel_shape = [7, 7], strides = [1, 1], "
+	  "pads = [0, 0, 0, 0], dilations = [1, 1]> (x) }" },
+	{ WIDE,
+	  "(#[1,3,65,97] x) => (#[1,3,2,3] y) { y = MaxPool <kernel_shape = [29, 32], strides = [31, 32], "
+	  "pads = [9, 11, 13, 17], dilations = [1, 1]> (x) }" },
+	{ WIDE,
+	  "(#[2,3,20,70] x) => (#[2,3,2,2] y) { y = AveragePool <kernel_shape = [9, 33], strides = [10, "
+	  "37], pads = [2, 3, 3, 4], dilations = [1, 1]> (x) }" },
+	{ F32_ONLY, "(#[2,3,20,70] x) => (#[2,3,2,2] y) { y = AveragePool <kernel_shape = [9, 33], strides = "
+		    "[10, 37], pads = [2, 3, 3, 4], dilations = [1, 1], count_include_pad = 1> (x) }" },
+	{ F32_ONLY, "(#[2,5,6,9,34] x) => (#[2,5,3,2,2] y) { y = AveragePool <kernel_shape = [2, 3, 17], "
+		    "strides = [2, 5, 17], pads = [0, 0, 0, 0, 0, 0], dilations = [1, 1, 1]> (x) }" },
+	{ WIDE,
+	  "(#[3,4,203] x) => (#[3,4,5] y) { y = MaxPool <kernel_shape = [40], strides = [41], pads = [1, 1], "
+	  "dilations = [1]> (x) }" },
 	/* enough results for strips of 8, of 2, over planes of a third dimension */
 	{ F32_ONLY,
 	  "(#[1,3,425,429] x) => (#[1,3,423,428] y) { y = MaxPool <kernel_shape = [4, 4], strides = "

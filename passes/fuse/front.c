@@ -272,12 +272,14 @@ void f_front_text(Ctx *c, PmText *t)
 	number(t, "ll + (long long)", o->par[2]);
 	pm_text_add(t, s->swapped ? " * n0 + m0;\n" : " * m0 + n0;\n");
 	f_product_pointers(c, s, t);
+	if (s->a.vec > 1 || s->b.vec > 1)
+		pm_text_add(t, "if (__builtin_expect(pm_aligned(a, 16) && pm_aligned(b, 16), 1))\n");
+	call(c, s, t, 1);
 	if (s->a.vec > 1 || s->b.vec > 1) {
-		pm_text_add(t, "if (pm_aligned(a, 16) && pm_aligned(b, 16))\n");
-		call(c, s, t, 1);
-		pm_text_add(t, "else\n");
+		pm_text_add(t, "else\naside([=] { ");
+		call(c, s, t, 0);
+		pm_text_add(t, "});\n");
 	}
-	call(c, s, t, s->a.vec == 1 && s->b.vec == 1);
 }
 
 int f_eval_parts(Ctx *c, int op, const Ix *co)

@@ -169,13 +169,13 @@ void f_product_text(Ctx *c, const Section *s, PmText *t)
 	f_tile_places(c, s, t);
 	pm_text_add(t, ";\n(void)gb;\n");
 	f_product_pointers(c, s, t);
-	if (s->a.vec > 1 || s->b.vec > 1) {
-		pm_text_add(t, "if (pm_aligned(a, 16) && pm_aligned(b, 16))\n");
-	}
+	if (s->a.vec > 1 || s->b.vec > 1)
+		pm_text_add(t, "if (__builtin_expect(pm_aligned(a, 16) && pm_aligned(b, 16), 1))\n");
 	call(c, s, t, 1);
 	if (s->a.vec > 1 || s->b.vec > 1) {
-		pm_text_add(t, "else\n");
+		pm_text_add(t, "else\naside([=] { ");
 		call(c, s, t, 0);
+		pm_text_add(t, "});\n");
 	}
 	pm_text_add(t, "__syncthreads();\n");
 	if (s->rows)

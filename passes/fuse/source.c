@@ -42,7 +42,10 @@ static const char HEAD[] =
 	"\t\t}\n\t\treturn;\n\t}\n"
 	"#pragma unroll\n"
 	"\tfor (int j = 0; j < N; j++)\n\t\tp[j] = v[j];\n"
-	"}\n";
+	"}\n"
+	"/* What seldom runs: a kernel's first instructions are waited for, and these are not among them. "
+	"*/\n"
+	"template<class F> static __device__ __noinline__ void aside(const F f)\n{\n\tf();\n}\n";
 
 /* Divisions as the compiler has them where operands and result are usual, which is asked once for all lanes.
  */
@@ -204,46 +207,64 @@ static void parameters(Ctx *c, PmText *t)
 		pm_text_add(t, n++ ? ", double *__restrict__ parts" : "double *__restrict__ parts");
 }
 
-/* "body0<1>(p0, p1, q0);" */
-static void call(Ctx *c, PmText *t, int aligned)
+/* "(p0, p1, q0);" */
+static void arguments(Ctx *c, PmText *t)
 {
 	int i, n = 0;
 
-	line(t, "body", c->stage, "<");
-	pm_text_int(t, aligned);
 	for (i = 0; i < c->n_arg_in; i++)
 		if (c->uses.in >> i & 1)
-			line(t, n++ ? ", p" : ">(p", i, "");
+			line(t, n++ ? ", p" : "(p", i, "");
 	for (i = 0; i < c->n_arg_out; i++)
 		if (c->uses.out >> i & 1)
-			line(t, n++ ? ", q" : ">(q", i, "");
+			line(t, n++ ? ", q" : "(q", i, "");
 	if (c->uses.tiles)
-		pm_text_add(t, n++ ? ", tiles" : ">(tiles");
+		pm_text_add(t, n++ ? ", tiles" : "(tiles");
 	if (c->uses.parts)
-		pm_text_add(t, n++ ? ", parts" : ">(parts");
+		pm_text_add(t, n++ ? ", parts" : "(parts");
 	pm_text_add(t, ");\n");
 }
 
+static int has_vectors(const Ctx *c)
+{
+	return ((c->vec_in & c->uses.in) | (c->vec_out & c->uses.out)) != 0;
+}
+
 /* The body is there twice, for pointers that are aligned and for any others, so that no load stands in a
- * branch of its own. */
+ * branch of its own. The second is no part of the entry: its text would lie in front of what runs, and the
+ * first instructions of a kernel are waited for. */
+static void unaligned(Ctx *c, PmText *t)
+{
+	if (!has_vectors(c))
+		return;
+	line(t, "static __device__ __noinline__ void unaligned", c->stage, "(");
+	parameters(c, t);
+	line(t, ")\n{\nbody", c->stage, "<0>");
+	arguments(c, t);
+	pm_text_add(t, "}\n");
+}
+
 static void choose_body(Ctx *c, PmText *t)
 {
 	uint64_t in = c->vec_in & c->uses.in, out = c->vec_out & c->uses.out;
 	int i;
 
-	if (in | out) {
-		pm_text_add(t, "if ((0");
-		for (i = 0; i < F_ARGS; i++)
-			if (in >> i & 1)
-				line(t, " | (Un)p", i, "");
-		for (i = 0; i < F_ARGS; i++)
-			if (out >> i & 1)
-				line(t, " | (Un)q", i, "");
-		pm_text_add(t, ") % 16 == 0) {\n");
-		call(c, t, 1);
-		pm_text_add(t, "return;\n}\n");
+	if (!has_vectors(c)) {
+		line(t, "body", c->stage, "<0>");
+		arguments(c, t);
+		return;
 	}
-	call(c, t, 0);
+	pm_text_add(t, "if (__builtin_expect((0");
+	for (i = 0; i < F_ARGS; i++)
+		if (in >> i & 1)
+			line(t, " | (Un)p", i, "");
+	for (i = 0; i < F_ARGS; i++)
+		if (out >> i & 1)
+			line(t, " | (Un)q", i, "");
+	line(t, ") % 16 == 0, 1)) {\nbody", c->stage, "<1>");
+	arguments(c, t);
+	line(t, "return;\n}\nunaligned", c->stage, "");
+	arguments(c, t);
 }
 
 /* Which row and which place in it a thread has. */
@@ -438,6 +459,7 @@ static void stage_launch(Ctx *c, PmText *t, int block, int shared, int64_t *bloc
 	pm_text_add(t, "}\n");
 	if (shared)
 		return;
+	unaligned(c, t);
 	entry(c, t, block, f_fit(c), number);
 	choose_body(c, t);
 	pm_text_add(t, "}\n");

@@ -242,12 +242,28 @@ static void try_node(Grow *g, PmVal v)
 	g->slower[at] = -gain;
 }
 
+/* Whether all that a node reads is made by the set, or by nobody in the graph. What reads a result of the graph
+ * takes nothing from the kernel when it stays outside; it may belong to what makes its other operands. */
+static int reads_set_alone(const Ctx *c, PmVal first)
+{
+	uint32_t k;
+
+	for (k = 0; k < pm_n_in(first); k++) {
+		PmVal v = pm_in(first, k), def = v.id ? pm_out(v, 0) : v;
+
+		if (def.id && !pm_is_const(v) && !in_set(c, def))
+			return 0;
+	}
+	return 1;
+}
+
 /* Everything that makes or reads a value of node i, and what reads the same values. */
 static void neighbours(Grow *g, int i, int siblings)
 {
+	enum { SIBLINGS = 11, READERS = 24 };
 	Ctx *c = g->c;
 	uint32_t u, uses;
-	int k, at = 0;
+	int k;
 
 	for (k = 0; k < c->g->node[i].n_in; k++) {
 		int op = c->g->node[i].in[k];
@@ -258,15 +274,16 @@ static void neighbours(Grow *g, int i, int siblings)
 		if (pm_out(v, 0).id)
 			try_node(g, v);
 		uses = siblings ? pm_n_uses(v) : 0;
-		for (u = 0; u < uses && uses < 12; u++)
+		for (u = 0; u < uses && uses <= SIBLINGS; u++)
 			try_node(g, pm_user(v, u));
 	}
 	for (k = 0; k < c->g->node[i].n_out; k++) {
-		int users = c->g->node[i].n_user[k] == 0xff ? 0 : c->g->node[i].n_user[k];
+		PmVal v = pm_out(c->g->node[i].val, (uint32_t)k);
 
-		for (u = 0; u < (uint32_t)users; u++)
-			try_node(g, c->g->node[i].user[at + (int)u]);
-		at += users;
+		uses = v.id ? pm_n_uses(v) : 0;
+		for (u = 0; u < uses && uses <= READERS; u++)
+			if (!pm_is_output(v) || reads_set_alone(c, pm_user(v, u)))
+				try_node(g, pm_user(v, u));
 	}
 }
 

@@ -56,10 +56,33 @@ static double copied_out(const Ctx *c, const Node *n)
 	return bytes > 0 ? moving(bytes) : 0;
 }
 
+/* Whether this is a transposed view whose rows, along its last axis, lie across. */
+static int is_turned(const Op *o)
+{
+	int last = o->rank - 1;
+
+	return o->kind == OP_TRANSPOSE && last > 0 && o->par[last] != last && o->dim[last] > 1;
+}
+
+/* Bytes that the library copies before one of its norms or softmaxes: those read the elements of a row side
+ * by side, small softmaxes apart. */
+static double copied_in(const Ctx *c, const Node *n)
+{
+	enum { SMALL = 1 << 18 };
+	const char *name = pm_op(n->val);
+	const Op *x = n->n_in && n->in[0] >= 0 ? &c->g->op[n->in[0]] : NULL;
+	int softmax = f_is(name, "Softmax") || f_is(name, "LogSoftmax");
+
+	if (!x || !is_turned(x) || (softmax && bytes_of(x) < SMALL))
+		return 0;
+	return softmax || f_is(name, "LayerNormalization") || f_is(name, "RMSNormalization") ? 2 * bytes_of(x)
+											     : 0;
+}
+
 int f_library_launches(const Ctx *c, const Node *n)
 {
 	const Op *o = &c->g->op[n->out[0]];
-	int k, launches = n->launches;
+	int k, launches = n->launches + (copied_in(c, n) > 0);
 
 	/* One place that is known is a view. Growing takes it for a launch, or it would stop there. */
 	if (o->kind == OP_GATHER && c->g->op[o->in[1]].kind == OP_NUM)
@@ -97,7 +120,7 @@ static double long_rows(const Ctx *c, const Node *n)
 
 double f_library_time(const Ctx *c, const Node *n)
 {
-	double bytes = 0;
+	double bytes = 0, copied;
 	int k;
 
 	if (!n->launches)
@@ -113,7 +136,8 @@ double f_library_time(const Ctx *c, const Node *n)
 		return f_scatter_time(c, &c->g->op[n->out[0]], moving(bytes));
 	if (c->g->op[n->out[0]].kind >= OP_GATHER && c->g->op[n->out[0]].kind <= OP_GATHER_ND)
 		bytes = 2 * bytes_of(&c->g->op[n->out[0]]);
-	return moving(bytes) + long_rows(c, n);
+	copied = copied_in(c, n);
+	return moving(bytes) + long_rows(c, n) + (copied > 0 ? moving(copied) : 0);
 }
 
 /* Operands that are views of other values have to be copied for a kernel. */

@@ -43,8 +43,38 @@ static void count_tap(Ctx *c, const Op *o, const Ix *at, const int *outside, int
 				     c->g->op[o->in[0]].dim[d + 2] + o->par[3 * F_RANK + o->rank - 2 + d]);
 }
 
+/* Asks in front of the loops for what is the same at all taps of a window: operands with one element along its
+ * `spatial` last axes, such as a norm's scale. Where a tap asks, its branch keeps the compiler from sharing them. */
+static void shared_by_taps(Ctx *c, int op, const Ix *co, int spatial, int depth)
+{
+	const Op *o = &c->g->op[op];
+	int k, d;
+
+	if (!depth || !f_computed(c, o) || (o->kind != OP_EW && o->kind != OP_FOLD && o->kind != OP_CAST))
+		return;
+	for (k = 0; k < o->n_in && !c->fail; k++) {
+		const Op *x = o->in[k] < 0 ? NULL : &c->g->op[o->in[k]];
+		Ix at[F_RANK];
+		int one = 1;
+
+		if (!x || x->kind == OP_NUM)
+			continue;
+		for (d = 0; d < x->rank; d++) {
+			at[d] = x->dim[d] == 1 ? ix_const(c->ix, 0) : co[d + o->rank - x->rank];
+			one &= d < x->rank - spatial || x->dim[d] == 1;
+		}
+		if (x->kind == OP_SPREAD && x->axis < x->rank - spatial)
+			f_eval(c, x->in[0], &at[x->axis]);
+		else if (one)
+			f_eval(c, o->in[k], at);
+		else
+			shared_by_taps(c, o->in[k], at, spatial, depth - 1);
+	}
+}
+
 int f_eval_pool(Ctx *c, int op, const Ix *co)
 {
+	enum { DEEP = 8 };
 	const Op *o = &c->g->op[op];
 	int outside[F_RANK] = { 0 }, d, some = 0, acc, count = -1, v, mark = f_mark(c);
 	Block *out = c->b.out;
@@ -60,6 +90,7 @@ int f_eval_pool(Ctx *c, int op, const Ix *co)
 		count = f_new_var(c, o->dtype, 0);
 		f_begin(c, count, START_ZERO);
 	}
+	shared_by_taps(c, o->in[0], co, o->rank - 2, DEEP);
 	at[0] = co[0];
 	at[1] = co[1];
 	for (d = 0; d + 2 < o->rank; d++) {

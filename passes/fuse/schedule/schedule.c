@@ -160,7 +160,10 @@ static int sector_rows(const Ctx *c, const Section *s)
  * read, and where few blocks of 32 rows are made, their multiprocessors read for all. */
 static void columns(Ctx *c, Section *s)
 {
-	enum { THREADS = 64 };
+	enum { THREADS = 64, MOST = 32, DEEP = 64, EACH = 8 };
+	/* So few blocks that more threads do not take others' place, each with elements enough to pay for the
+	 * join. */
+	int few = s->rows * MOST < full() / 8 && s->extent >= DEEP * EACH;
 	int large = s->bytes >= f_target()->large_bytes && c->n_sections == 1, sums = c->sums && c->alone;
 	int64_t g = 1;
 	int least;
@@ -169,7 +172,7 @@ static void columns(Ctx *c, Section *s)
 	if (large && large_columns(c, s))
 		return;
 	s->wide = 0;
-	while (s->rows * g < full() / 2 && g < 32 && g * (sums ? 2 : 4) <= s->extent)
+	while (s->rows * g < full() / 2 && g < (few ? DEEP : MOST) && g * (sums ? 2 : 4) <= s->extent)
 		g *= 2;
 	s->group = (int)g;
 	s->per_block = g == 1 ? 128 : 32;

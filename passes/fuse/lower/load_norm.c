@@ -227,9 +227,51 @@ static int window(Graph *c, const Node *n, const char *name, int count, int64_t 
 	return !*c->fail && pm_attr_ints(n->val, name, to, 2 * F_RANK) == count;
 }
 
+/* How the windows of a pool lie. */
+typedef enum Windows { OVERLAP, APART, TILES /* of the operand, all of it */ } Windows;
+
+static Windows windows(const Op *x, const Op *o, const int64_t *par)
+{
+	const int64_t *kernel = par, *stride = par + F_RANK, *dilation = par + 2 * F_RANK,
+		      *pad = par + 3 * F_RANK;
+	int d, spatial = o->rank - 2, tiles = 1;
+
+	for (d = 0; d < spatial; d++) {
+		if (dilation[d] != 1 || (o->dim[d + 2] > 1 && stride[d] < kernel[d]))
+			return OVERLAP;
+		tiles &= !pad[d] && !pad[spatial + d] && (o->dim[d + 2] == 1 || stride[d] == kernel[d]) &&
+			 x->dim[d + 2] == o->dim[d + 2] * kernel[d];
+	}
+	return tiles ? TILES : APART;
+}
+
+/* Windows that tile the operand are rows of a reduction: it is [n, channels, windows, of each, windows, of
+ * each]. */
+static int load_tiles(Graph *c, int x, int out, const int64_t *kernel, int max)
+{
+	int tiled = view(c, -1, OP_RESHAPE, x, x), spatial = c->op[out].rank - 2, d;
+	uint32_t axes = 0;
+	Op *o = &c->op[tiled];
+
+	if (2 + 2 * spatial > F_RANK)
+		return 0;
+	o->rank = 2 + 2 * spatial;
+	for (d = 0; d < spatial; d++) {
+		o->dim[2 + 2 * d] = c->op[out].dim[d + 2];
+		o->dim[3 + 2 * d] = kernel[d];
+		axes |= 8u << 2 * d;
+	}
+	return is_now(c, out, reduce(c, -1, max ? RED_MAX : RED_MEAN, tiled, axes));
+}
+
 int f_load_pool(Graph *c, Node *n, const char *name, int out)
 {
-	int max = f_is(name, "MaxPool"), x = n->n_in ? n->in[0] : -1, spatial;
+	enum {
+		MANY = 32
+	}; /* elements of a window, which are more than one thread's: our run has a warp for them */
+	int max = f_is(name, "MaxPool"), x = n->n_in ? n->in[0] : -1, spatial, d;
+	int64_t elements = 1;
+	Windows how;
 	Op *o = &c->op[out];
 	int64_t *par;
 
@@ -242,6 +284,11 @@ int f_load_pool(Graph *c, Node *n, const char *name, int out)
 	    !window(c, n, "dilations", spatial, par + 2 * F_RANK) ||
 	    !window(c, n, "pads", 2 * spatial, par + 3 * F_RANK))
 		return 0;
+	for (d = 0; d < spatial; d++)
+		elements *= par[d];
+	how = windows(&c->op[x], o, par);
+	if (elements >= MANY && how != OVERLAP)
+		return how == TILES && load_tiles(c, x, out, par, max);
 	o->kind = OP_POOL;
 	o->in = n->in;
 	o->n_in = 1;

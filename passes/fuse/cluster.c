@@ -242,8 +242,9 @@ static void try_node(Grow *g, PmVal v)
 	g->slower[at] = -gain;
 }
 
-/* Whether all that a node reads is made by the set, or by nobody in the graph. What reads a result of the graph
- * takes nothing from the kernel when it stays outside; it may belong to what makes its other operands. */
+/* Whether all that a node reads is made by the set, or by nobody in the graph. What reads a result of the
+ * graph takes nothing from the kernel when it stays outside; it may belong to what makes its other operands.
+ */
 static int reads_set_alone(const Ctx *c, PmVal first)
 {
 	uint32_t k;

@@ -56,12 +56,14 @@ static double copied_out(const Ctx *c, const Node *n)
 	return bytes > 0 ? moving(bytes) : 0;
 }
 
-/* Whether this is a transposed view whose rows, along its last axis, lie across. */
+/* Whether this is a transposed view whose rows, along its last axis, lie across; a result is there in order.
+ */
 static int is_turned(const Op *o)
 {
 	int last = o->rank - 1;
 
-	return o->kind == OP_TRANSPOSE && last > 0 && o->par[last] != last && o->dim[last] > 1;
+	return o->kind == OP_TRANSPOSE && last > 0 && o->par[last] != last && o->dim[last] > 1 &&
+	       !pm_is_output(o->val);
 }
 
 /* Bytes that the library copies before one of its norms or softmaxes: those read the elements of a row side

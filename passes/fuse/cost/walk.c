@@ -52,6 +52,25 @@ int64_t nest_stride(const Index *ix, Ix at, uint32_t dep)
 	return best;
 }
 
+/* Whether nothing but what a gather reads from its indices (eval_gather.c: 'u') changes the place from one
+ * neighbour to the next. */
+static int goes_anywhere(const Index *ix, Ix at, uint32_t dep)
+{
+	const Lin *l = &ix->lin[at];
+	int i, found = 0;
+
+	for (i = 0; i < l->n; i++) {
+		const Atom *a = &ix->atom[l->t[i].atom];
+
+		if (!turns_with(ix, l->t[i].atom, dep))
+			continue;
+		if (a->kind != ATOM_VAR || a->name[0] != 'u')
+			return 0;
+		found = 1;
+	}
+	return found;
+}
+
 /* In which order of memory bytes are accessed. */
 static void count_order(const Walk *w, const Stmt *s, double bytes)
 {
@@ -115,6 +134,10 @@ static void count_load(const Walk *w, const Stmt *s, int64_t numel)
 	double once = (double)numel * size;
 	double wide = (double)nest_stride(w->n->ix, s->at, rows ? DEP_ROW : DEP_CHUNK) * size;
 
+	/* From more than L2 keeps beside other operands each comes with a sector of its own. */
+	if (once > (double)w->t->is.l2_bytes / 4 &&
+	    goes_anywhere(w->n->ix, s->at, rows ? DEP_ROW : DEP_CHUNK))
+		wide = 32;
 	count_order(w, s, all);
 	w->cost->bytes += (all < once ? all : once + w->t->beyond_share * (all - once)) *
 			  (!s->reread          ? 1

@@ -43,8 +43,9 @@ static void count_tap(Ctx *c, const Op *o, const Ix *at, const int *outside, int
 				     c->g->op[o->in[0]].dim[d + 2] + o->par[3 * F_RANK + o->rank - 2 + d]);
 }
 
-/* Asks in front of the loops for what is the same at all taps of a window: operands with one element along its
- * `spatial` last axes, such as a norm's scale. Where a tap asks, its branch keeps the compiler from sharing them. */
+/* Asks in front of the loops for what is the same at all taps of a window: operands with one element along
+ * its `spatial` last axes, such as a norm's scale. Where a tap asks, its branch keeps the compiler from
+ * sharing them. */
 static void shared_by_taps(Ctx *c, int op, const Ix *co, int spatial, int depth)
 {
 	const Op *o = &c->g->op[op];

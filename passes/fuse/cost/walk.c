@@ -52,7 +52,7 @@ int64_t nest_stride(const Index *ix, Ix at, uint32_t dep)
 	return best;
 }
 
-/* Whether nothing but what a gather reads from its indices (eval_gather.c: 'u') changes the place from one
+/* Whether nothing but what a gather reads from its indices (eval_gather.c: 'y') changes the place from one
  * neighbour to the next. */
 static int goes_anywhere(const Index *ix, Ix at, uint32_t dep)
 {
@@ -64,7 +64,7 @@ static int goes_anywhere(const Index *ix, Ix at, uint32_t dep)
 
 		if (!turns_with(ix, l->t[i].atom, dep))
 			continue;
-		if (a->kind != ATOM_VAR || a->name[0] != 'u')
+		if (a->kind != ATOM_VAR || a->name[0] != 'y')
 			return 0;
 		found = 1;
 	}
@@ -252,15 +252,22 @@ static void row_loop(const Walk *w, const Stmt *s)
 
 static void serial_loop(const Walk *w, const Stmt *s)
 {
+	/* What a turn is counted for that loads an element and adds it up: serial_turn_us is of that. */
+	enum { LOAD_AND_ADD = 4 };
+	double turns = w->turns * (double)s->n, before = w->cost->work, work;
 	Walk in = *w;
 
-	if (s->how == FOR_SERIAL)
-		w->cost->serial += w->turns * (double)s->n * (s->unroll ? w->t->unrolled_share : 1);
-	else if (s->how == FOR_LOOK)
-		w->cost->looks += w->turns * (double)((s->n + s->m - 1) / s->m);
 	in.times *= (double)s->n / (double)s->m;
 	in.turns *= (double)s->n;
 	block(&in, s->body);
+	if (s->how == FOR_LOOK)
+		w->cost->looks += w->turns * (double)((s->n + s->m - 1) / s->m);
+	if (s->how != FOR_SERIAL && s->how != FOR_TAPS)
+		return;
+	/* A sum's turns wait for each other; the taps of a window do not. */
+	work = s->how == FOR_SERIAL && in.times > 0 ? (w->cost->work - before) / in.times : 0;
+	w->cost->serial += turns * (s->unroll ? w->t->unrolled_share : 1) *
+			   (work > LOAD_AND_ADD ? work / LOAD_AND_ADD : 1);
 }
 
 /* A thread takes one of the arms. */

@@ -162,7 +162,7 @@ Ix f_for(Ctx *c, ForHow how, int64_t n, int step, Block **out)
 	s->n = n;
 	s->m = step;
 	s->how = (uint8_t)how;
-	s->unroll = how == FOR_FOUND || (how == FOR_SERIAL && n <= F_SHORT);
+	s->unroll = how == FOR_FOUND || ((how == FOR_SERIAL || how == FOR_TAPS) && n <= F_SHORT);
 	*out = f_open(c, s);
 	return s->def;
 }

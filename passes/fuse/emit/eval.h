@@ -84,8 +84,9 @@ Stmt *f_red_step(Ctx *c, const Op *o, int acc, int v, int lanes);
 /* The value of op, an operand of the reduction `red`, at one of the row's places: taken from the loop over
  * all that `red` has of them. */
 int f_pick(Ctx *c, int op, const Ix *co, int red);
-/* Opens a loop of one thread alone, and gives its index; what c->b.out was is its end. */
-Ix f_loop_alone(Ctx *c, int64_t n);
+/* Opens a loop of one thread alone, FOR_SERIAL or FOR_TAPS of a window, and gives its index; what c->b.out
+ * was is its end. */
+Ix f_loop_alone(Ctx *c, ForHow how, int64_t n);
 /* The place in arg_in of a value that is read from memory. */
 int f_arg(Ctx *c, int op);
 /* What a loop has to restore at its end. */

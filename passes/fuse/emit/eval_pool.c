@@ -7,7 +7,7 @@ static Ix tap(Ctx *c, const Op *o, int d, Ix at, int *outside)
 {
 	const int64_t *kernel = o->par, *stride = o->par + F_RANK, *dilation = o->par + 2 * F_RANK,
 		      *pad = o->par + 3 * F_RANK;
-	Ix w = f_loop_alone(c, kernel[d]);
+	Ix w = f_loop_alone(c, FOR_TAPS, kernel[d]);
 	Ix x = ix_add(c->ix, ix_scale(c->ix, at, stride[d]), ix_scale(c->ix, w, dilation[d]));
 
 	x = ix_plus(c->ix, x, -pad[d]);

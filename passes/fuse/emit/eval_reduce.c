@@ -181,11 +181,11 @@ int f_pick(Ctx *c, int op, const Ix *co, int red)
 
 /* ---- loops of one thread ---- */
 
-Ix f_loop_alone(Ctx *c, int64_t n)
+Ix f_loop_alone(Ctx *c, ForHow how, int64_t n)
 {
 	Block *out;
 
-	return f_for(c, FOR_SERIAL, n, 1, &out);
+	return f_for(c, how, n, 1, &out);
 }
 
 static int by_thread(Ctx *c, int op, const Ix *co, int64_t n)
@@ -203,7 +203,7 @@ static int by_thread(Ctx *c, int op, const Ix *co, int64_t n)
 		deps |= c->ix->lin[co[d]].deps;
 	acc = f_new_var(c, sum_type(o), (deps & DEP_LANE) != 0);
 	f_begin(c, acc, f_red_start(o));
-	place(c, o, co, f_loop_alone(c, n), at);
+	place(c, o, co, f_loop_alone(c, FOR_SERIAL, n), at);
 	mark = f_mark(c);
 	c->b.branch++;
 	c->b.reducing++;

@@ -20,7 +20,7 @@ const char *nest_how(int kind, int how)
 	static const char *const side[] = { "at_most", "at_least" };
 	static const char *const index[] = { "same",   "nearest",      "mirrored",  "next",    "vector",
 					     "resize", "resize_float", "from_zero", "none_yet" };
-	static const char *const loop[] = { "serial", "look", "found" };
+	static const char *const loop[] = { "serial", "look", "found", "taps" };
 	static const char *const update[] = { "all", "lane", "bit" };
 #define NAME(table_) (how >= 0 && how < (int)(sizeof table_ / sizeof *table_) ? table_[how] : NULL)
 

@@ -108,6 +108,18 @@ right other 'other (float[1,6,12,12] b, float[1,12] c, float[1,6,12,64] q, float
 }'
 says 'cluster Softmax Add MatMul' "what reads a product, too, stays with that"
 
+# Sixteen turns of one thread that gather and divide take longer than a row's threads that join.
+right turns 'turns (bfloat16[12,16,64] x, int64[12,16,16] i, bfloat16[12,16,16] b) => (bfloat16[12,16,16] y)
+<bfloat16 k = {13.875}>
+{
+   g = GatherElements <axis = 2> (x, i)
+   t = Transpose <perm = [0, 2, 1]> (g)
+   d = Div (t, k)
+   s = Add (b, d)
+   y = Softmax <axis = 2> (s)
+}'
+says 'nest rows 192' "a softmax of 16 gathered scores has threads for each row"
+
 # A gather at places that are not known takes a sector for each element, where L2 does not have them all.
 anywhere()
 {

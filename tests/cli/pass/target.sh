@@ -74,14 +74,15 @@ exits 0 "a plugin of version 1.3 of the interface still loads, applies and is ri
 # ---- it decides launches and modelled times ----
 
 # apply TARGET: rewrites the model for it, into $tmp/TARGET.gpt and .json
+block=models/mobilenetv3_se_block.gpt # of which some launches depend on the target
 apply()
 {
-	pm apply $model --pass "$fuse" --target "$1" -o "$tmp/$1.gpt" --json
+	pm apply $block --pass "$fuse" --target "$1" -o "$tmp/$1.gpt" --json
 	exits 0 "apply --target $1"
 	mv "$tmp/out" "$tmp/$1.json"
 }
 
-pm apply $model --pass "$fuse" -o "$tmp/default.gpt" --json
+pm apply $block --pass "$fuse" -o "$tmp/default.gpt" --json
 exits 0 "apply without a target"
 mv "$tmp/out" "$tmp/default.json"
 apply h200

@@ -137,7 +137,7 @@ def failures(graphs):
 def page(data):
     draw = data["draw"]
     software = ", ".join(f"{k} {data[v]}" for k, v in (("PyTorch", "torch"), ("CUDA", "cuda"), ("cuDNN", "cudnn")) if data.get(v))
-    out = ["# Graphs that nobody tuned for", "", "<!-- Written by tools/gen/systems_tables.py from fresh.json; do not edit. -->", "", "| | |", "| --- | --- |",
+    out = ["# Graphs of held-out models", "", "<!-- Written by tools/gen/systems_tables.py from fresh.json; do not edit. -->", "", "| | |", "| --- | --- |",
            f"| date, commit | {data['date']}, {data['commit'][:12]} |", f"| hardware | {data['device']} |", f"| software | {software} |",
            f"| command | `tools/bench/bench_systems.py --fresh {data.get('options', '')}--db bench.db --models DIR --pass build/passes/fuse.so -o OUT` |",
            "| data | [fresh.json](fresh.json) |", "", *fresh.told(draw), "",

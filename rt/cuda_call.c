@@ -83,20 +83,25 @@ typedef struct Loading {
 	PmRtModel *m;
 	PmRtCuda *c;
 	const PmRtfChoice *elsewhere; /* of a call that was tuned, but not here; NULL = none yet */
+	int others;                   /* kernels around calls are another version's */
 } Loading;
 
-/* The kernels around calls: compiled ahead as everything else. */
+/* The kernels around calls: compiled ahead as everything else. What another version wrote has other
+ * arguments, or is not there: such an algorithm is not taken. */
 static PmStatus kernel_around(void *arg, int dtype, const char *entry, CuFn **out, PmErr *err)
 {
-	const Loading *l = arg;
+	Loading *l = arg;
 	const PmRtPackage *p = &l->m->pk;
 	uint32_t type = (uint32_t)pm_dtype_to_onnx(dtype);
 	PmStatus st = PM_OK;
 	int rc;
 
 	for (size_t i = 0; i < p->n_unit && type < PM_RT_TYPES && !l->c->around[type] && !st; i++)
-		if (p->unit[i].around && p->unit[i].type == type)
-			st = pm_rt_cuda_load(l->m, l->c, i, &l->c->around[type], err);
+		if (p->unit[i].around && p->unit[i].type == type) {
+			l->others |= p->unit[i].mark != pm_algo_mark();
+			st = l->others ? PM_DECLINED
+				       : pm_rt_cuda_load(l->m, l->c, i, &l->c->around[type], err);
+		}
 	if (st)
 		return st;
 	if (type >= PM_RT_TYPES || !l->c->around[type])
@@ -199,13 +204,24 @@ static char *why_untuned(const Loading *l)
 {
 	const PmRtPackage *p = &l->m->pk;
 	const PmRtfChoice *h = l->elsewhere;
-	int product = is_product(p, h->call);
 	PmStr s = PM_STR_INIT;
+	int product;
 
+	if (l->others) {
+		pm_str_addf(
+			&s,
+			"Some of the %zu calls of %s that a library may take run by other algorithms or by "
+			"kernels: "
+			"what stands around them was compiled by another version of Passmith; compile the "
+			"model again.",
+			p->n_call, l->m->path);
+		return pm_str_detach(&s, NULL);
+	}
 	pm_str_addf(&s,
 		    "%zu of the %zu library calls of %s run by the first algorithm that is suggested: it was "
 		    "tuned on ",
 		    l->m->calls - l->m->calls_tuned, l->m->calls, l->m->path);
+	product = is_product(p, h->call);
 	add_place(&s, pm_package_text(p, h->gpu), product, (int)h->cublaslt, (int)h->cudnn);
 	pm_str_add(&s, ", and this is ");
 	add_place(&s, l->c->gpu, product, pm_library_cublaslt()->version,
@@ -216,12 +232,12 @@ static char *why_untuned(const Loading *l)
 
 void pm_rt_calls_prepare(PmRtModel *m, PmRtCuda *c)
 {
-	Loading l = { m, c, NULL };
+	Loading l = { m, c, NULL, 0 };
 
 	pthread_mutex_lock(&libraries);
 	for (size_t i = 0; i < m->pk.n_call && pm_library_allowed(); i++)
 		prepare_call(&l, i);
-	if (l.elsewhere)
+	if (l.elsewhere || l.others)
 		m->untuned = why_untuned(&l);
 	pthread_mutex_unlock(&libraries);
 }

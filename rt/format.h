@@ -121,9 +121,11 @@ typedef struct PmRtfFile {
 	unsigned char sha256[PM_RTF_DIGEST];
 } PmRtfFile;
 
-/* A source: of the plan, or the kernels around calls of libraries (lib_algo.cu) for an element type. */
+/* A source: of the plan, or the kernels around calls of libraries (lib_algo.cu) for an element type. What
+ * a library asks of the latter is of one version of that text: it takes those with its own mark alone. */
 typedef struct PmRtfUnit {
-	uint32_t label, around, type, unused; /* around: 1 = the latter; type: ONNX's number of T */
+	uint32_t label, around, type; /* around: 1 = the latter; type: ONNX's number of T */
+	uint32_t mark;                /* of the latter: pm_algo_mark(); else 0 */
 } PmRtfUnit;
 
 enum { PM_RTF_EMU, PM_RTF_CUBIN, PM_RTF_PTX, PM_RTF_N_FORMS };

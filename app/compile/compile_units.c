@@ -24,6 +24,7 @@ uint32_t pm__unit(PmPackage *p, const PmSource *s, int around)
 			return (uint32_t)i;
 	record = (PmRtfUnit){ .label = pm__text(p, s->label), .around = (uint32_t)around };
 	record.type = pm__onnx_type(s->type);
+	record.mark = around ? pm_algo_mark() : 0;
 	PM_VEC_PUSH(&p->units, u);
 	PM_VEC_PUSH(&p->unit, record);
 	return (uint32_t)i;

@@ -33,6 +33,15 @@ const char *pm_algo_source(void)
 	return lib_algo_cu;
 }
 
+uint32_t pm_algo_mark(void)
+{
+	uint32_t mark = 2166136261u;
+
+	for (const char *s = lib_algo_cu; *s; s++)
+		mark = (mark ^ (unsigned char)*s) * 16777619u;
+	return mark;
+}
+
 /* --- describing --------------------------------------------------------------------------------------------
  */
 

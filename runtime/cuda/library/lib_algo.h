@@ -69,5 +69,7 @@ int pm_algo_describe(const PmLibCall *call, PmAlgoKind kind, PmAlgo *out);
 
 /* The text of lib_algo.cu, to be compiled for the element type. */
 const char *pm_algo_source(void);
+/* A number that another text seldom has (FNV-1a, 32 bits, http://www.isthe.com/chongo/tech/comp/fnv). */
+uint32_t pm_algo_mark(void);
 
 #endif

@@ -10,6 +10,7 @@
 #include "rt/format.h"
 #include "rt/package.h"
 #include "rt/sha256.h"
+#include "runtime/cuda/library/lib_algo.h"
 #include "tests/lib/device/package_bytes.h"
 #include "tests/lib/sanitizer.h"
 
@@ -392,6 +393,42 @@ static void only_what_is_wanted(void **state)
 	nothing_is_left();
 }
 
+/* Writes a number into every record of a section. */
+static void change(TestPackage *p, int section, size_t record, size_t at, uint32_t value)
+{
+	PmStr bytes = PM_STR_INIT;
+	PmRtfHeader h;
+	PmErr err;
+
+	assert_int_equal(pm_read_file(p->path, 0, &bytes, &err), PM_OK);
+	memcpy(&h, bytes.s, sizeof h);
+	for (uint64_t i = 0; i < h.section[section].bytes; i += record)
+		memcpy(bytes.s + h.section[section].offset + i + at, &value, sizeof value);
+	test_package_seal(&bytes);
+	assert_int_equal(pm_write_file(p->path, bytes.s, bytes.len, &err), PM_OK);
+	pm_str_release(&bytes);
+}
+
+/* Kernels around calls are asked for by name and arguments, which another version may have other ones of:
+ * they are not taken, the call runs another way, and the model says so. */
+static void kernels_of_another_version(void **state)
+{
+	static const char another[] = "compiled by another version of Passmith; compile the model again.";
+	PmRtfUnit around = { .around = 1, .type = 1, .mark = pm_algo_mark() + 1 };
+
+	(void)state;
+	change(&product, PM_RTF_CHOICES, sizeof(PmRtfChoice), offsetof(PmRtfChoice, algorithm), PM_ALGO_DOT);
+	append(&product, PM_RTF_UNITS, &around, sizeof around);
+	take_libraries(1);
+	about_has(&product, another);
+	about_has(&product, "\"library_calls\":1,\"tuned_calls\":0,");
+	rt_case_host(&product);
+	change(&product, PM_RTF_UNITS, sizeof(PmRtfUnit), offsetof(PmRtfUnit, mark), pm_algo_mark());
+	about_has(&product, "\"untuned\":\"1 of the 1 library calls of ");
+	take_libraries(0);
+	nothing_is_left();
+}
+
 #if !SANITIZER
 /* Every piece of memory that this process asks for, libraries included. A sanitizer has functions of its own.
  */
@@ -608,6 +645,7 @@ int main(void)
 		cmocka_unit_test(host_cost),
 		cmocka_unit_test(opening),
 		cmocka_unit_test(only_what_is_wanted),
+		cmocka_unit_test(kernels_of_another_version),
 		cmocka_unit_test(threads_that_hang),
 		cmocka_unit_test(steady),
 		cmocka_unit_test(turns),

@@ -261,7 +261,7 @@ static int reads_set_alone(const Ctx *c, PmVal first)
 /* Everything that makes or reads a value of node i, and what reads the same values. */
 static void neighbours(Grow *g, int i, int siblings)
 {
-	enum { SIBLINGS = 11, READERS = 24 };
+	enum { SIBLINGS = 11 };
 	Ctx *c = g->c;
 	uint32_t u, uses;
 	int k;
@@ -282,7 +282,7 @@ static void neighbours(Grow *g, int i, int siblings)
 		PmVal v = pm_out(c->g->node[i].val, (uint32_t)k);
 
 		uses = v.id ? pm_n_uses(v) : 0;
-		for (u = 0; u < uses && uses <= READERS; u++)
+		for (u = 0; u < uses && uses <= F_READERS; u++)
 			if (!pm_is_output(v) || reads_set_alone(c, pm_user(v, u)))
 				try_node(g, pm_user(v, u));
 	}

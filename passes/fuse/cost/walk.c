@@ -52,7 +52,7 @@ int64_t nest_stride(const Index *ix, Ix at, uint32_t dep)
 	return best;
 }
 
-/* Whether nothing but what a gather reads from its indices (eval_gather.c: 'y') changes the place from one
+/* Whether nothing but what a gather reads from its indices (eval_gather.c) changes the place from one
  * neighbour to the next. */
 static int goes_anywhere(const Index *ix, Ix at, uint32_t dep)
 {
@@ -64,7 +64,7 @@ static int goes_anywhere(const Index *ix, Ix at, uint32_t dep)
 
 		if (!turns_with(ix, l->t[i].atom, dep))
 			continue;
-		if (a->kind != ATOM_VAR || a->name[0] != 'y')
+		if (a->kind != ATOM_VAR || a->name[0] != INDEX_FOUND)
 			return 0;
 		found = 1;
 	}

@@ -22,7 +22,8 @@ static int is_plain(const Ctx *c, Ix at)
 	for (i = 0; i < l->n; i++) {
 		const Atom *a = &c->ix->atom[l->t[i].atom];
 
-		if (a->kind == ATOM_VAR ? a->name[0] == 'x' || a->name[0] == 'y' : !is_plain(c, a->of))
+		if (a->kind == ATOM_VAR ? a->name[0] == INDEX_MADE || a->name[0] == INDEX_FOUND
+					: !is_plain(c, a->of))
 			return 0;
 	}
 	return 1;

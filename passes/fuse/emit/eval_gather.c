@@ -31,7 +31,7 @@ static Ix data_index(Ctx *c, int op, const Ix *co, int64_t extent)
 		deps |= DEP_HERE;
 	if (!c->b.nest.var[v].lanes)
 		deps &= ~(uint32_t)DEP_LANE;
-	x = f_new_index(c, 'y', extent - 1, deps, c->b.nest.var[v].lanes);
+	x = f_new_index(c, INDEX_FOUND, extent - 1, deps, c->b.nest.var[v].lanes);
 	s = f_emit_to(c, ST_PICK, -1, v);
 	s->def = x;
 	s->n = extent;

@@ -206,7 +206,7 @@ static int replace(Ctx *c, const Op *o, const Ix *co, Ix last, int lanes, int y)
 
 	for (d = 0; d < o->rank; d++)
 		at[d] = co[d];
-	at[o->axis] = f_new_index(c, 'x', n - 1, DEP_HERE | (lanes ? DEP_LANE : 0), lanes);
+	at[o->axis] = f_new_index(c, INDEX_MADE, n - 1, DEP_HERE | (lanes ? DEP_LANE : 0), lanes);
 	s = f_emit(c, ST_INDEX);
 	s->def = at[o->axis];
 	s->at = last;

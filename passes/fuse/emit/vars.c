@@ -46,7 +46,7 @@ Ix f_index_of(Ctx *c, Ix a, IndexHow how, int64_t n, int64_t hi, const double *n
 	if (c->b.branch && !c->b.at_row)
 		deps |= DEP_HERE;
 	s = f_emit(c, ST_INDEX);
-	s->def = f_new_index(c, 'x', hi, deps, lanes);
+	s->def = f_new_index(c, INDEX_MADE, hi, deps, lanes);
 	s->at = a;
 	s->how = (uint8_t)how;
 	s->n = n;

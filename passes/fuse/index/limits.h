@@ -8,11 +8,12 @@
 
 enum {
 	F_RANK = PM_MAX_RANK,
-	F_OPS = 1024,  /* operations of the IR */
-	F_NODES = 192, /* nodes of the graph that are looked at around one seed */
-	F_SET = 64,    /* nodes of one kernel */
-	F_ARGS = 48,   /* inputs, or outputs, of a kernel */
-	F_TERMS = 10,  /* of a linear form */
+	F_OPS = 1024,   /* operations of the IR */
+	F_NODES = 192,  /* nodes of the graph that are looked at around one seed */
+	F_SET = 64,     /* nodes of one kernel */
+	F_ARGS = 48,    /* inputs, or outputs, of a kernel */
+	F_TERMS = 10,   /* of a linear form */
+	F_READERS = 24, /* of a value; with more it counts as read outside of any set */
 	F_LINS = 4096,
 	F_ATOMS = 768,
 	F_VARS = 2048, /* variables of a kernel */

@@ -42,6 +42,8 @@ typedef enum IndexHow {
 } IndexHow;
 /* Loops of one thread: over a sum or a window; over the indices of a scatter, some at a time; over the same
  * again for what was found. */
+/* First letters of indices that a statement makes: of other indices, and what a gather reads. */
+enum { INDEX_MADE = 'x', INDEX_FOUND = 'y' };
 typedef enum ForHow { FOR_SERIAL, FOR_LOOK, FOR_FOUND, FOR_TAPS } ForHow;
 /* Which lanes take an update: all, the one that its index names, or those whose bit is set. */
 typedef enum UpdateHow { UPDATE_ALL, UPDATE_LANE, UPDATE_BIT } UpdateHow;

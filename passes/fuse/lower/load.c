@@ -220,7 +220,7 @@ static int define(Graph *c, Node *n)
 /* Who reads the results; a value with very many readers is taken as read outside of any set. */
 static int load_users(Graph *c, Node *n)
 {
-	enum { MANY = 24, OUTSIDE = 0xff };
+	enum { OUTSIDE = 0xff };
 	uint32_t k, i, all = 0, uses[F_ARGS];
 
 	n->n_user = f_alloc(c, n->n_out + 1u);
@@ -228,7 +228,7 @@ static int load_users(Graph *c, Node *n)
 		PmVal v = pm_out(n->val, k);
 
 		uses[k] = v.id ? pm_n_uses(v) : 0;
-		if (uses[k] > MANY || pm_is_output(v))
+		if (uses[k] > F_READERS || pm_is_output(v))
 			uses[k] = OUTSIDE;
 		else
 			all += uses[k];

@@ -249,12 +249,14 @@ static Windows windows(const Op *x, const Op *o, const int64_t *par)
  * each]. */
 static int load_tiles(Graph *c, int x, int out, const int64_t *kernel, int max)
 {
-	int tiled = view(c, -1, OP_RESHAPE, x, x), spatial = c->op[out].rank - 2, d;
+	int spatial = c->op[out].rank - 2, tiled, d;
 	uint32_t axes = 0;
-	Op *o = &c->op[tiled];
+	Op *o;
 
 	if (2 + 2 * spatial > F_RANK)
 		return 0;
+	tiled = view(c, -1, OP_RESHAPE, x, x);
+	o = &c->op[tiled];
 	o->rank = 2 + 2 * spatial;
 	for (d = 0; d < spatial; d++) {
 		o->dim[2 + 2 * d] = c->op[out].dim[d + 2];
@@ -266,9 +268,8 @@ static int load_tiles(Graph *c, int x, int out, const int64_t *kernel, int max)
 
 int f_load_pool(Graph *c, Node *n, const char *name, int out)
 {
-	enum {
-		MANY = 32
-	}; /* elements of a window, which are more than one thread's: our run has a warp for them */
+	/* Elements of a window that are more than one thread's: our run has a warp for them. */
+	enum { MANY = 32 };
 	int max = f_is(name, "MaxPool"), x = n->n_in ? n->in[0] : -1, spatial, d;
 	int64_t elements = 1;
 	Windows how;

@@ -13,12 +13,7 @@
 /* The last step of channels-last algorithms: y from [n, places, channels]. */
 static void turn_back(PmAlgo *algo, const PmLibCall *c, const PmAlgoSize *z, PmAlgoPlace from)
 {
-	int wide = pm__algo_turns_wide(z->py, z->co, z->bytes, c->align[0]);
-	PmAlgoStage *s = pm__algo_stage(algo, wide ? "turn_wide" : "turn");
-
-	pm__algo_pointer(s, pm__algo_arg(0));
-	pm__algo_pointer(s, from);
-	s->blocks = (uint32_t)pm__algo_turn(s, z->n, z->py, z->co, z->bytes, c->align[0]);
+	pm__algo_turn_stage(algo, pm__algo_arg(0), from, z->n, z->py, z->co, z->bytes, c->align[0]);
 }
 
 /* 1 for windows of one element that read each element of x once. */

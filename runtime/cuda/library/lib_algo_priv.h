@@ -45,6 +45,9 @@ void pm__algo_fill(PmAlgo *algo, PmAlgoPlace y, int64_t places, int64_t channels
 int64_t pm__algo_turn(PmAlgoStage *s, int64_t batch, int64_t R, int64_t C, int64_t bytes, int64_t align);
 /* Whether that is a job for the entries turn_wide and, of its first matrix, turn_in_wide. */
 int pm__algo_turns_wide(int64_t R, int64_t C, int64_t bytes, int64_t align);
+/* A further stage: one such job, by the entry that suits. */
+void pm__algo_turn_stage(PmAlgo *algo, PmAlgoPlace to, PmAlgoPlace from, int64_t batch, int64_t R, int64_t C,
+			 int64_t bytes, int64_t align);
 /* A further stage: the weights, argument 2, as `batch` matrices of R x C, turned; returns where they lie
  * then. Constant ones are turned once: no other stage may stand before. */
 PmAlgoPlace pm__algo_turn_weights(PmAlgo *algo, const PmLibCall *c, int64_t batch, int64_t R, int64_t C);

@@ -73,14 +73,10 @@ PmAlgoPlace pm__algo_turn_weights(PmAlgo *algo, const PmLibCall *c, int64_t batc
 	int64_t *bytes = c->conv.constant ? &algo->kept : &algo->scratch;
 	PmAlgoPlace w = { c->conv.constant ? PM_ALGO_KEPT : PM_ALGO_SCRATCH, *bytes };
 	int64_t size = (int64_t)pm_dtype_size(c->dtype);
-	PmAlgoStage *s = pm__algo_stage(algo,
-					pm__algo_turns_wide(R, C, size, c->align[2]) ? "turn_wide" : "turn");
 
 	*bytes += room(pm__algo_of_three(batch, R, C), size);
 	algo->n_once += c->conv.constant;
-	pm__algo_pointer(s, w);
-	pm__algo_pointer(s, pm__algo_arg(2));
-	s->blocks = (uint32_t)pm__algo_turn(s, batch, R, C, size, c->align[2]);
+	pm__algo_turn_stage(algo, w, pm__algo_arg(2), batch, R, C, size, c->align[2]);
 	return w;
 }
 
@@ -194,6 +190,16 @@ int64_t pm__algo_turn(PmAlgoStage *s, int64_t batch, int64_t R, int64_t C, int64
 int pm__algo_turns_wide(int64_t R, int64_t C, int64_t bytes, int64_t align)
 {
 	return turned_by(R, C, bytes, align) == BY_SIXTEEN;
+}
+
+void pm__algo_turn_stage(PmAlgo *algo, PmAlgoPlace to, PmAlgoPlace from, int64_t batch, int64_t R, int64_t C,
+			 int64_t bytes, int64_t align)
+{
+	PmAlgoStage *s = pm__algo_stage(algo, pm__algo_turns_wide(R, C, bytes, align) ? "turn_wide" : "turn");
+
+	pm__algo_pointer(s, to);
+	pm__algo_pointer(s, from);
+	s->blocks = (uint32_t)pm__algo_turn(s, batch, R, C, bytes, align);
 }
 
 PmLibCall *pm__algo_call_stage(PmAlgo *algo, PmLibKind kind, int dtype)

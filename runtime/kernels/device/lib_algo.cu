@@ -134,17 +134,13 @@ template<> struct Wide<2> {
 		const U near = wide < 3 ? wide : 3, lane = threadIdx.x % 32, warp = threadIdx.x / 32, pitch = (256u >> wide) + 1;
 		const U across = ((warp & ((1u << (wide - near)) - 1)) << near) + (lane & ((1u << near) - 1));
 		const U pair = (warp >> (wide - near) << (5 - near)) + (lane >> near);
-		unsigned a[4] = {}, b[4] = {};
+		pm_vec<unsigned, 4> a = {}, b = {};
 
 		if (pair * 2 < m.nr && across * 8 < m.nc) {
 			const T *from = m.x + (long long)(pair * 2) * m.C + across * 8;
-			const pm_vec<unsigned, 4> upper = pm_load<4>((const unsigned *)from), lower = pm_load<4>((const unsigned *)(from + m.C));
 
-#pragma unroll
-			for (int j = 0; j < 4; j++) {
-				a[j] = upper[j];
-				b[j] = lower[j];
-			}
+			a = pm_load<4>((const unsigned *)from);
+			b = pm_load<4>((const unsigned *)(from + m.C));
 		}
 #pragma unroll
 		for (int j = 0; j < 4; j++) {

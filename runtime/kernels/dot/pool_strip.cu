@@ -8,16 +8,6 @@
 
 #define ROWS ((TH - 1) * SH + (KD_1 - 1) * DH + 1)
 
-/* What a window has when it has a and then v: of equals the first, and a NaN is larger than any number. */
-static __device__ __forceinline__ A join(A a, A v)
-{
-#ifdef MAX
-	return v > a || v != v ? v : a;
-#else
-	return a + v;
-#endif
-}
-
 KERNEL
 {
 	const I t = TID;

@@ -6,16 +6,6 @@
 
 enum { WARP = 32, ROWS_AT_ONCE = WARP / LW };
 
-/* What a window has when it has a and then v: of equals the first, and a NaN is larger than any number. */
-static __device__ __forceinline__ A join(A a, A v)
-{
-#ifdef MAX
-	return v > a || v != v ? v : a;
-#else
-	return a + v;
-#endif
-}
-
 KERNEL
 {
 	const I t = TID / WARP;

@@ -8,4 +8,14 @@ static __device__ __forceinline__ I below(I first, I step, I n, I end)
 	return m < n ? m : n;
 }
 
+/* What a window has when it has a and then v: of equals the first, and a NaN is larger than any number. */
+static __device__ __forceinline__ A join(A a, A v)
+{
+#ifdef MAX
+	return v > a || v != v ? v : a;
+#else
+	return a + v;
+#endif
+}
+
 /* SPDX-License-Identifier: Apache-2.0 */

@@ -4,18 +4,8 @@
 # that are rows of a reduction, what reads a result of the graph, and gathers of what is computed.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
-
-fuse=$build/passes/fuse.so
-
-# right NAME GRAPH: the graph's kernels give what the reference does; then what explain says.
-right()
-{
-	printf '%s\n' "$2" >"$tmp/$1.gpt"
-	pm eval "$tmp/$1.gpt" --pass "$fuse" --json
-	exits 0 "$1"
-	says '"verdict": "OK"' "$1 is right"
-	pm explain "$tmp/$1.gpt" --pass "$fuse"
-}
+# shellcheck source=tests/lib/fuse.sh
+. "$(dirname "$0")/../../lib/fuse.sh"
 
 # The library copies what its norms read across; a small softmax reads it as it lies.
 right turned 'turned (float[1,96,7,9] x, float[96] w) => (float[1,7,9,96] y)

@@ -4,18 +4,8 @@
 # several types, beside results that do not; and gathers whose indices are known to be equally far apart.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
-
-fuse=$build/passes/fuse.so
-
-# right NAME GRAPH: the graph's one kernel gives what the reference does.
-right()
-{
-	printf '%s\n' "$2" >"$tmp/$1.gpt"
-	pm eval "$tmp/$1.gpt" --pass "$fuse" --json
-	exits 0 "$1"
-	says '"verdict": "OK"' "$1 is right"
-	pm explain "$tmp/$1.gpt" --pass "$fuse"
-}
+# shellcheck source=tests/lib/fuse.sh
+. "$(dirname "$0")/../../lib/fuse.sh"
 staged()
 {
 	[ "$(grep -c '^  drain q' "$tmp/out")" -eq "$1" ] && [ "$(grep -c 'stage q' "$tmp/out")" -eq "$1" ]

@@ -5,6 +5,7 @@
 #include "./codegen/gen.h"
 #include "./loop/print.h"
 
+#include "held.cu.h"
 #include "round.cu.h"
 
 static const char HEAD[] =
@@ -301,32 +302,6 @@ static void row_head(const Section *s, PmText *t)
 	pm_text_add(t, "(void)lane; (void)live; (void)r;\n");
 }
 
-static const char HELD[] =
-	"/* Behind what a thread has in registers of its row: its own vectors in shared memory, one for each "
-	"thread of "
-	"the\n * block in turn. */\n"
-	"template<class V> __device__ __forceinline__ V *held(const V &)\n"
-	"{\n\textern __shared__ __align__(16) unsigned char held_bytes[];\n"
-	"\treturn (V *)held_bytes + threadIdx.x;\n}\n"
-	"template<int A, class T, int N> __device__ __forceinline__ void hold(pm_vec<T, N> *to, const T "
-	"*from)\n"
-	"{\n#ifndef PASSMITH_EMU\n"
-	"\tif (A == 1) {\n"
-	"\t\tconst unsigned place = (unsigned)__cvta_generic_to_shared(to);\n"
-	"#pragma unroll\n"
-	"\t\tfor (int i = 0; i < (int)sizeof *to; i += 16)\n"
-	"\t\t\tasm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" :: \"r\"(place + i), "
-	"\"l\"((const char *)from + i) : \"memory\");\n"
-	"\t\treturn;\n\t}\n#endif\n"
-	"\t*to = fetch<N, A>(from);\n}\n"
-	"__device__ __forceinline__ void held_now()\n"
-	"{\n#ifndef PASSMITH_EMU\n\tasm volatile(\"cp.async.wait_all;\" ::: \"memory\");\n#endif\n}\n"
-	"__device__ __forceinline__ float lanes_sum(const float (&v)[2])\n{\n\treturn v[0] + v[1];\n}\n"
-	"template<int N> __device__ __forceinline__ float lanes_sum(const float (&v)[N])\n"
-	"{\n\tfloat w[N / 2];\n#pragma unroll\n"
-	"\tfor (int j = 0; j < N / 2; j++)\n\t\tw[j] = v[2 * j] + v[2 * j + 1];\n"
-	"\treturn lanes_sum(w);\n}\n";
-
 /* The early loads in front of loops, in loops of their own. */
 static void early_loops(const Gen *g)
 {
@@ -489,7 +464,7 @@ int f_source(Ctx *c, PmText *t, int block, int64_t *blocks)
 	if (f_stages(c) > 1)
 		pm_text_add(t, SLICES);
 	if (c->section[0].hold)
-		pm_text_add(t, HELD);
+		pm_text_add(t, held_cu);
 	if (shared || c->apart)
 		pm_text_add(t, f_product_source());
 	if (c->apart) {

@@ -238,7 +238,7 @@ static void turns_head(const Gen *g, int k, int64_t from, int64_t to)
 {
 	const Shape *x = &g->n->shape;
 
-	g_add(g, g->behind                ? "_Pragma(\"unroll 2\") "
+	g_add(g, g->behind                ? x->vec == 8 ? "_Pragma(\"unroll 4\") " : "_Pragma(\"unroll 2\") "
 		 : nest_unrolled(g->n, k) ? "_Pragma(\"unroll\") "
 		 : x->wide && x->vec == 2 ? "_Pragma(\"unroll 8\") "
 					  : "_Pragma(\"unroll 4\") ");
@@ -250,7 +250,7 @@ static void turns_head(const Gen *g, int k, int64_t from, int64_t to)
 static void loop(const Gen *g, int k, int64_t from, int64_t to, const Block *body)
 {
 	const Shape *x = &g->n->shape;
-	int64_t chunks = g->n->loop[k].extent / nest_step(g->n), turns = nest_turns(g->n, k);
+	int64_t chunks = nest_chunks(g->n, k), turns = nest_turns(g->n, k);
 	int64_t width = x->group * (x->split ? x->split : 1);
 	int open = nest_is_open(g->n, k);
 
@@ -290,6 +290,24 @@ void g_loops(const Gen *g, int k, const Block *body)
 	of.behind = 1;
 	if (behind)
 		loop(&of, k, turns - behind, turns, body);
+}
+
+/* "const int u3 = lane < 16 ? lane : 15;" */
+static void tail_place(const Gen *g, const Stmt *s)
+{
+	g_add(g, "const int ");
+	name(g, s->def);
+	g_num(g, " = lane < ", s->n);
+	g_num(g, " ? lane : ", s->n - 1);
+	g_add(g, ";\n");
+}
+
+static void tail(const Gen *g, const Stmt *s)
+{
+	g_num(g, "if (lane < ", s->n);
+	g_add(g, ") {\n");
+	g_block(g, s->body);
+	g_add(g, "}\n");
 }
 
 static void serial_loop(const Gen *g, const Stmt *s)
@@ -341,6 +359,12 @@ int g_control_stmt(const Gen *g, const Stmt *s)
 	switch (s->kind) {
 	case ST_ROWS:
 		g_loops(g, (int)s->n, s->body);
+		return 1;
+	case ST_TAIL:
+		tail(g, s);
+		return 1;
+	case ST_TAIL_PLACE:
+		tail_place(g, s);
 		return 1;
 	case ST_FOR:
 		serial_loop(g, s);

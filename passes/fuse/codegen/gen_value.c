@@ -609,6 +609,24 @@ static void share(const Gen *g, const Stmt *s)
 	g_add(g, ");\n");
 }
 
+/* "moments(v1, v4, v2, k);" */
+static void moments(const Gen *g, const Stmt *s)
+{
+	g_num(g, "moments(v", s->to);
+	g_num(g, ", v", s->from[1].var);
+	g_num(g, ", v", s->from[0].var);
+	g_add(g, ", k);\n");
+}
+
+static void join_moments(const Gen *g, const Stmt *s)
+{
+	g_num(g, "join_moments<", g->n->shape.group);
+	g_num(g, ", ", s->n);
+	g_num(g, ">(v", s->to);
+	g_num(g, ", v", s->from[1].var);
+	g_add(g, ");\n");
+}
+
 static void float_of(const Gen *g, const Stmt *s)
 {
 	declare(g, s->to);
@@ -731,28 +749,14 @@ static void join(const Gen *g, const Stmt *s)
 static void value(const Gen *g, const Stmt *s)
 {
 	static void (*const text[ST_KINDS])(const Gen *g, const Stmt *s) = {
-		[ST_VAR] = variable,
-		[ST_NUMBER] = number,
-		[ST_LOAD] = load,
-		[ST_PARTS] = parts,
-		[ST_TILE] = tile,
-		[ST_EW] = elementwise,
-		[ST_CAST] = cast,
-		[ST_ROUND] = rounded,
-		[ST_FLOAT] = float_of,
-		[ST_MOVE] = move,
-		[ST_SELECT] = select,
-		[ST_TRIANGLE] = triangle,
-		[ST_WEIGHT] = weight,
-		[ST_MIX] = mix,
-		[ST_FOLD] = fold,
-		[ST_SHARE] = share,
-		[ST_DIVIDE] = divide,
-		[ST_COUNT] = count,
-		[ST_EARLY_ARRAY] = early_array,
-		[ST_EARLY] = early_load,
-		[ST_LEAVE] = leave,
-		[ST_JOIN] = join,
+		[ST_VAR] = variable,     [ST_NUMBER] = number,   [ST_LOAD] = load,
+		[ST_PARTS] = parts,      [ST_TILE] = tile,       [ST_EW] = elementwise,
+		[ST_CAST] = cast,        [ST_ROUND] = rounded,   [ST_FLOAT] = float_of,
+		[ST_MOVE] = move,        [ST_SELECT] = select,   [ST_TRIANGLE] = triangle,
+		[ST_WEIGHT] = weight,    [ST_MIX] = mix,         [ST_FOLD] = fold,
+		[ST_SHARE] = share,      [ST_MOMENTS] = moments, [ST_JOIN_MOMENTS] = join_moments,
+		[ST_DIVIDE] = divide,    [ST_COUNT] = count,     [ST_EARLY_ARRAY] = early_array,
+		[ST_EARLY] = early_load, [ST_LEAVE] = leave,     [ST_JOIN] = join,
 		[ST_MOVED] = join,
 	};
 

@@ -244,8 +244,17 @@ static void row_loop(const Walk *w, const Stmt *s)
 {
 	Walk in = *w;
 
-	in.times = (double)(w->n->shape.rows ? nest_groups(w->n) : 1) *
-		   (double)(w->n->loop[s->n].extent / nest_step(w->n));
+	in.times = (double)(w->n->shape.rows ? nest_groups(w->n) : 1) * (double)nest_chunks(w->n, (int)s->n);
+	in.of_row = 0;
+	block(&in, s->body);
+}
+
+/* What is left of each row, an element a thread. */
+static void tail(const Walk *w, const Stmt *s)
+{
+	Walk in = *w;
+
+	in.times = (double)nest_groups(w->n) * (double)s->n;
 	in.of_row = 0;
 	block(&in, s->body);
 }
@@ -327,11 +336,18 @@ static void statement(const Walk *w, const Stmt *s)
 	case ST_LOOK:
 		w->cost->work += 4 * w->times * (s->lanes ? n->shape.vec : 1);
 		break;
+	case ST_MOMENTS:
+		count_work(w, 1, 2);
+		break;
 	case ST_SHARE:
+	case ST_JOIN_MOMENTS:
 		w->cost->syncs++;
 		break;
 	case ST_ROWS:
 		row_loop(w, s);
+		break;
+	case ST_TAIL:
+		tail(w, s);
 		break;
 	case ST_FOR:
 		serial_loop(w, s);

@@ -34,7 +34,7 @@ int f_early_place(const Ctx *c, const Op *o, Ix at)
 	if (c->b.trial || c->b.branch || c->s->dot || !is_plain(c, at) || c->ix->lin[at].lo < 0 ||
 	    c->ix->lin[at].hi >= f_numel(o))
 		return -1;
-	if (c->b.at_row)
+	if (c->b.at_row || c->b.tail)
 		return EARLY_ROW;
 	if (!c->s->rows)
 		return 0;

@@ -27,13 +27,15 @@ typedef struct Build {
 	int branch;                   /* in how many branches */
 	int reducing;                 /* in the operands of how many reductions */
 	int singly;                   /* lanes are rounded one by one: some of them are not wanted */
+	int tail;                     /* statements are those of a row's tail */
 	int trial;                    /* what is built now will be dropped, and built again */
 	int loop_now;                 /* the loop class that statements stand in, -1: none */
 	int n_names;                  /* that were given */
 	uint64_t read;                /* bits of the arguments that the section has read */
 	Memo *memo, *row_memo, *seen; /* what is known here, of the row, and of loops that are over */
 	int n_memo, memo_base, n_row, n_seen;
-	int n_reds; /* reductions by rows that were met */
+	int n_reds;              /* reductions by rows that were met */
+	int squares_op, squares; /* the variance that came with its mean, and its variable; 0: none */
 	Reduced red[F_SPLITS];
 	/* While plan.c asks what reductions depend on, without loops: */
 	int probing, n_probed; /* reductions that were met */
@@ -98,6 +100,10 @@ typedef struct LoopState {
  * f_loop_end writes the loop behind what came before it. */
 Ix f_loop_begin(Ctx *c, int64_t extent, LoopState *st);
 void f_loop_end(Ctx *c, LoopState *st);
+/* The elements that loops of class `loop` leave of a row, one for each of its first threads: gives the
+ * element's index. */
+Ix f_tail_begin(Ctx *c, int loop, LoopState *st);
+void f_tail_end(Ctx *c, const LoopState *st);
 /* Instead of f_loop_end: nothing of it is wanted. */
 void f_loop_drop(Ctx *c, const LoopState *st);
 

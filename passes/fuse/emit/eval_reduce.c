@@ -100,6 +100,61 @@ static void share(Ctx *c, int red, int acc, int place)
 	s->n = place;
 }
 
+/* The variance whose mean this is: of a half type, whose sums are floats, a row that is held has both from
+ * one pass. 0: there is none. */
+static int variance_of(const Ctx *c, int mean)
+{
+	int i;
+
+	if (!c->s->hold || c->s->split || c->s->vec == 1 || sum_type(&c->g->op[mean]) == PM_F64)
+		return 0;
+	for (i = 0; i < c->g->n_ops; i++) {
+		const Op *o = &c->g->op[i];
+
+		if (o->kind == OP_REDUCE && o->red == RED_MEAN && !(o->orders & ORDER_ONE) &&
+		    f_computed(c, o) && f_first_of(c, o) == mean)
+			return i;
+	}
+	return 0;
+}
+
+/* Whether loops of class k give each thread as many vectors, whose values are v. */
+static int is_even(const Ctx *c, int k, int v)
+{
+	const Nest *n = &c->b.nest;
+
+	return nest_chunks(n, k) == nest_turns(n, k) * n->shape.group && n->var[v].dtype == PM_F32 &&
+	       n->var[v].lanes;
+}
+
+/* Of n elements: joins what the threads have; what the second variable is then, is the variance. */
+static void join_moments(Ctx *c, int mean, int squares, int64_t n)
+{
+	Stmt *s = f_emit_to(c, ST_JOIN_MOMENTS, mean, -1);
+
+	s->from[1] = f_ref(c, squares);
+	s->n = n / c->s->group;
+	f_emit_to(c, ST_DIVIDE, squares, -1)->n = n;
+}
+
+/* What loops of class `loop` leave of the row. */
+static void tail(Ctx *c, const Op *o, const Ix *co, int acc, int loop)
+{
+	LoopState st;
+	Ix at[F_RANK];
+	int v;
+
+	place(c, o, co, f_tail_begin(c, loop, &st), at);
+	c->b.reducing++;
+	v = f_eval(c, o->in[0], at);
+	c->b.reducing--;
+	if (v < 0)
+		return;
+	c->b.nest.var[acc].exact &= c->b.nest.var[v].exact;
+	f_red_step(c, o, acc, v, 0);
+	f_tail_end(c, &st);
+}
+
 /* All threads of the row share the work; every one gets the result. */
 static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 {
@@ -107,7 +162,8 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 	Block *row = c->b.out, *body;
 	LoopState st;
 	Ix at[F_RANK];
-	int acc = f_new_var(c, sum_type(o), c->s->wide), v, y, number, stage, joined;
+	int acc = f_new_var(c, sum_type(o), c->s->wide), second = variance_of(c, op),
+	    squares = second ? f_new_var(c, PM_F32, 0) : -1, v, y, number, stage, joined;
 
 	place(c, o, co, f_loop_begin(c, n, &st), at);
 	c->b.reducing++;
@@ -121,17 +177,31 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 	body = c->b.out;
 	c->b.out = row;
 	f_begin(c, acc, f_red_start(o));
+	second = second && is_even(c, st.loop, v) ? second : 0;
+	if (second)
+		f_begin(c, squares, START_ZERO);
 	c->b.out = body;
 	c->b.nest.var[acc].exact |= f_red_extreme(o) && c->b.nest.var[v].exact;
-	f_red_step(c, o, acc, v, 1)->flag = (uint8_t)nest_is_open(&c->b.nest, st.loop);
+	if (second)
+		f_emit_to(c, ST_MOMENTS, acc, v)->from[1] = f_ref(c, squares);
+	else
+		f_red_step(c, o, acc, v, 1)->flag = (uint8_t)nest_is_open(&c->b.nest, st.loop);
 	if (joined)
 		f_loop_drop(c, &st);
 	else
 		f_loop_end(c, &st);
+	if (c->b.nest.loop[st.loop].tail)
+		tail(c, o, co, acc, st.loop);
 	if (joined)
 		f_join_parts(c, o, acc, number, n);
 	if (c->b.out != row)
 		return f_fail(c, "a loop was left open");
+	if (second) {
+		join_moments(c, acc, squares, n);
+		c->b.squares_op = second;
+		c->b.squares = squares;
+		return acc;
+	}
 	if (c->s->group > 1)
 		share(c, o->red, acc, number % 2);
 	if (c->s->split && stage == c->stage)
@@ -152,6 +222,8 @@ int f_pick(Ctx *c, int op, const Ix *co, int red)
 	int axis[F_RANK + 1], acc = f_new_var(c, c->g->op[op].dtype, c->s->wide), k, v, number;
 	Ix own[F_RANK], at[F_RANK], e;
 
+	if (c->s->tail)
+		return f_fail(c, "what is left of a row is asked for by itself");
 	n = reduced(c, o, dim, axis);
 	for (k = 0; axis[k] >= 0; k++)
 		own[k] = co[axis[k]];
@@ -262,6 +334,8 @@ int f_eval_reduce(Ctx *c, int op, const Ix *co)
 	}
 	if (c->s->rows && c->b.at_row && !is_alone(c, n) && !(o->orders & ORDER_ONE)) {
 		c->g->op[op].orders |= ORDER_ROW;
+		if (op == c->b.squares_op)
+			return c->b.squares;
 		return by_row(c, op, co, n);
 	}
 	f_note_thread(c, op);

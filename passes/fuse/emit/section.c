@@ -49,10 +49,10 @@ void f_clear(Ctx *c, Section *s)
 	c->b.out = c->b.row = &c->b.nest.rows;
 	c->b.n_memo = c->b.memo_base = c->b.n_row = c->b.n_seen = 0;
 	c->b.n_names = 0;
-	c->b.at_row = c->b.branch = c->b.reducing = c->b.singly = c->b.depth = c->b.trial = 0;
+	c->b.at_row = c->b.branch = c->b.reducing = c->b.singly = c->b.depth = c->b.tail = c->b.trial = 0;
 	c->b.loop_now = -1;
 	c->b.read = 0;
-	c->b.n_reds = 0;
+	c->b.n_reds = c->b.squares_op = 0;
 	take(s, (Cost){ 0 });
 	c->ix->lane = s->vec > 1 ? ix_var(c->ix, "j", s->vec - 1, DEP_LANE, 0) : ix_const(c->ix, 0);
 	c->b.nest.row = ix_var(c->ix, "r", s->rows > 0 ? f_groups(s) - 1 : 0, DEP_ROW, 0);
@@ -89,6 +89,7 @@ static int loop_class(Ctx *c, int64_t extent)
 	pm_text_int(&t, i);
 	name[t.n] = 0;
 	c->b.nest.loop[i].extent = extent;
+	c->b.nest.loop[i].tail = c->s->tail ? extent / f_step(c->s) % c->s->group * f_step(c->s) : 0;
 	c->b.nest.loop[i].chunk = ix_var(c->ix, name, extent / f_step(c->s) - 1, DEP_CHUNK, 0);
 	if (extent > c->s->extent)
 		c->s->extent = extent;
@@ -151,6 +152,37 @@ void f_loop_end(Ctx *c, LoopState *st)
 	restore(c, st);
 	s = f_emit(c, ST_ROWS);
 	s->n = st->loop;
+	s->body = body;
+}
+
+Ix f_tail_begin(Ctx *c, int loop, LoopState *st)
+{
+	int64_t n = c->b.nest.loop[loop].tail;
+	Stmt *s;
+
+	*st = (LoopState){ c->b.out,      c->b.at_row, c->b.memo_base, c->b.n_memo, c->b.branch,
+			   c->b.loop_now, loop };
+	c->b.out = &c->b.nest.decl;
+	s = f_emit(c, ST_TAIL_PLACE);
+	s->def = f_new_index(c, 'u', n - 1, DEP_CHUNK, 0);
+	s->n = n;
+	c->b.memo_base = c->b.n_memo;
+	c->b.at_row = c->b.branch = 0;
+	c->b.loop_now = -1;
+	c->b.tail = 1;
+	f_open(c, NULL);
+	return ix_plus(c->ix, s->def, c->b.nest.loop[loop].extent - n);
+}
+
+void f_tail_end(Ctx *c, const LoopState *st)
+{
+	Block *body = c->b.out;
+	Stmt *s;
+
+	c->b.tail = 0;
+	restore(c, st);
+	s = f_emit(c, ST_TAIL);
+	s->n = c->b.nest.loop[st->loop].tail;
 	s->body = body;
 }
 

@@ -128,11 +128,16 @@ int nest_when(Nest *n, Stmt *s, CondKind kind, Ix at, int64_t k)
 	return 1;
 }
 
+int64_t nest_chunks(const Nest *n, int k)
+{
+	return (n->loop[k].extent - n->loop[k].tail) / nest_step(n);
+}
+
 int64_t nest_turns(const Nest *n, int k)
 {
 	int64_t width = n->shape.group * (n->shape.split ? n->shape.split : 1);
 
-	return (n->loop[k].extent / nest_step(n) + width - 1) / width;
+	return (nest_chunks(n, k) + width - 1) / width;
 }
 
 int nest_unrolled(const Nest *n, int k)
@@ -152,7 +157,7 @@ int64_t nest_held_behind(const Nest *n, int k)
 
 int nest_is_open(const Nest *n, int k)
 {
-	int64_t chunks = n->loop[k].extent / nest_step(n), turns = nest_turns(n, k);
+	int64_t chunks = nest_chunks(n, k), turns = nest_turns(n, k);
 
 	return turns > F_TURNS && turns * n->shape.group * (n->shape.split ? n->shape.split : 1) != chunks;
 }

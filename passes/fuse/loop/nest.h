@@ -124,7 +124,9 @@ typedef struct Var {    /* a variable */
 
 typedef struct Loop { /* loops of a section with the same trip count */
 	int64_t extent;
-	Ix chunk; /* the chunk's variable */
+	int64_t tail; /* of them, those behind the last full turn of all threads, that go one a thread; 0:
+			 none do */
+	Ix chunk;     /* the chunk's variable */
 } Loop;
 
 /* How threads share the section. */
@@ -212,9 +214,10 @@ void nest_show(Nest *n);
 void nest_uses(const Nest *n, Uses *u);
 /* A condition behind the others of s; 0 when there is no memory. */
 int nest_when(Nest *n, Stmt *s, CondKind kind, Ix at, int64_t k);
-/* Of loops of class k: turns of a thread; whether all are unrolled; whether the last ones are made by all
- * threads, "in" says for which there is an element, and the others have the last one: in a branch, loads of
- * one turn would wait for those of the turn before. */
+/* Of loops of class k: vectors of a row, but for its tail; turns of a thread; whether all are unrolled;
+ * whether the last ones are made by all threads, "in" says for which there is an element, and the others have
+ * the last one: in a branch, loads of one turn would wait for those of the turn before. */
+int64_t nest_chunks(const Nest *n, int k);
 int64_t nest_turns(const Nest *n, int k);
 int nest_unrolled(const Nest *n, int k);
 int nest_is_open(const Nest *n, int k);

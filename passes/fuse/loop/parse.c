@@ -6,7 +6,8 @@ typedef struct Parse {
 	Nest *n;
 	const char *s; /* what is still to be read */
 	int line;
-	const char *why; /* the first thing that was wrong */
+	const char *why;        /* the first thing that was wrong */
+	int64_t turns[F_EARLY]; /* that early loads stand for */
 } Parse;
 
 static int bad(Parse *p, const char *why)
@@ -527,6 +528,10 @@ static void statement(Parse *p, Block *b, int depth)
 	}
 	if (s->kind == ST_KEEP_ARRAY)
 		p->n->var[s->to].wanted = 1;
+	if (s->kind == ST_EARLY && !p->why)
+		p->turns[s->early] = s->n;
+	if (s->kind == ST_LOAD && s->n && !p->why)
+		s->n = p->turns[s->early];
 	nest_put(b, s);
 	if (p->s[-1] != '{')
 		return;
@@ -611,6 +616,7 @@ static void loops(Parse *p)
 		}
 		expect(p, " extent ");
 		n->loop[n->n_loops].extent = integer(p);
+		n->loop[n->n_loops].tail = take(p, " tail ") ? integer(p) : 0;
 		expect(p, " by ");
 		n->loop[n->n_loops].chunk = form(p);
 		end_of_line(p);
@@ -644,7 +650,7 @@ static void parts(Parse *p)
 
 NestError nest_parse(Nest *n, const char *text)
 {
-	Parse p = { n, text, 1, NULL };
+	Parse p = { n, text, 1, NULL, { 0 } };
 	NestError e;
 	int i;
 

@@ -495,6 +495,8 @@ void nest_print(const Nest *n, PmText *t)
 	for (i = 0; i < n->n_loops; i++) {
 		add(t, "loop ", i);
 		add(t, " extent ", n->loop[i].extent);
+		if (n->loop[i].tail)
+			add(t, " tail ", n->loop[i].tail);
 		pm_text_add(t, " by ");
 		form(n->ix, t, n->loop[i].chunk);
 		pm_text_add(t, "\n");

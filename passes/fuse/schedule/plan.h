@@ -28,6 +28,8 @@ typedef struct Section {
 	int max_serial, keep;
 	int hold; /* what its loops load stays in registers and shared memory up to the last, of so many
 		     blocks on one multiprocessor; 0: it does not */
+	int tail; /* what lanes would leave of a row for a last turn of few threads goes one element a thread
+		   */
 	int cut;  /* 1 + the axis of its results of which a row is a piece of `piece` elements, all other axes
 		     are in `axes` too: nothing is reduced; 0: none */
 	int64_t piece;
@@ -96,6 +98,8 @@ void f_split(Ctx *c, Section *s);
  * are joined, or this block's is left for the next launch. */
 void f_join_parts(Ctx *c, const Op *o, int acc, int number, int64_t n);
 void f_leave_part(Ctx *c, const Op *o, int acc, int number, int64_t n);
+/* The reduction that o is the second of, as norms and softmaxes have them inside; 0: none. */
+int f_first_of(const Ctx *c, const Op *o);
 /* The launch that leaves the parts of reduction `number`, the operation `op`. */
 int f_stage_of(Ctx *c, int op, int number);
 int f_stages(const Ctx *c);

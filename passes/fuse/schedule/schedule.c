@@ -5,7 +5,7 @@
 enum {
 	REGISTERS = 96, /* words that a thread keeps from loop to loop */
 	HOLDERS = 512,  /* threads that hold a row as it lies in memory */
-	COMPUTING = 30, /* registers that a thread of them computes with */
+	COMPUTING = 32, /* registers that a thread of them computes with */
 	JOINING = 1024  /* bytes of shared memory in which they join their sums */
 };
 
@@ -207,19 +207,50 @@ static int half_warps(const Section *s, int64_t chunks)
 	       chunks <= F_TURNS * G && halves * 8 <= warps * 7;
 }
 
+/* Threads of a row, of whose elements their vectors leave no more in their last full turn than one for each;
+ * 0: it is not such a row. */
+static int64_t leaves_tail(int64_t chunks, int64_t g, int vec)
+{
+	int64_t left = chunks % g;
+
+	return chunks > g && left && left * vec <= g ? g : 0;
+}
+
+/* What is large, and has nothing but its reductions: a last turn of few threads takes as long as one of all.
+ * So many threads a row, if it has a tail then; 0. */
+static int64_t with_tail(Ctx *c, Section *s, int64_t chunks, int64_t g)
+{
+	int group = s->group;
+
+	if (c->other || s->vec == 1 || s->bytes < f_target()->large_bytes || s->rows * 32 < full() ||
+	    f_along(c) || s->cached || chunks % g == 0)
+		return 0;
+	s->group = (int)leaves_tail(chunks, g < 32 ? 32 : g, s->vec);
+	if (!s->group && g < 32)
+		s->group = (int)leaves_tail(chunks, g, s->vec);
+	s->tail = s->group > 0;
+	if (s->tail && f_build(c, s))
+		return s->group;
+	c->fail = NULL;
+	s->tail = 0;
+	s->group = group;
+	return 0;
+}
+
 int f_fit(const Ctx *c)
 {
-	enum { LEAST = 28, FEW = 40, SOME = 72 }; /* words */
+	enum { LEAST = 18, LITTLE = 28, FEW = 40, SOME = 72 }; /* words */
 	const Section *s = &c->section[0];
 	/* Of what is kept for later loops, one loop's values take the places of another's. */
 	int64_t words = c->early_words + c->kept_words / 2;
 	/* So many threads have 64 registers each, or 85. Rows of half types that are read once, by small
 	 * blocks, are computed with 12 beside what is loaded. */
-	int all = f_target()->is.sm_registers,
-	    threads = words <= LEAST && !c->kept_words && s->vec == 8 && s->block <= 128 ? all / 42
-		      : words <= FEW                                                     ? all / 64
-		      : words <= SOME                                                    ? all * 3 / 256
-											 : 1;
+	int all = f_target()->is.sm_registers, once = !c->kept_words && s->vec == 8 && s->block <= 128,
+	    threads = once && s->tail && words <= LEAST ? all / 32
+		      : once && words <= LITTLE         ? all / 42
+		      : words <= FEW                    ? all / 64
+		      : words <= SOME                   ? all * 3 / 256
+							: 1;
 
 	if (s->hold)
 		return s->hold;
@@ -276,7 +307,7 @@ static int holders(const Section *s, int64_t chunks)
 
 static void along(Ctx *c, Section *s)
 {
-	int64_t chunks, g;
+	int64_t chunks, g, tails;
 	int vec = f_widest(c, s);
 
 	/* Lanes are left idle where there are rows enough. */
@@ -311,8 +342,9 @@ static void along(Ctx *c, Section *s)
 			g = g > 32 ? g / 2 : chunks > 64 ? 64 : 32;
 		s->hold = c->other ? 0 : s->hold;
 	}
+	tails = with_tail(c, s, chunks, g);
 	/* Small blocks end one by one: with the few instructions of half types that counts. */
-	share(s, g, s->bytes >= f_target()->large_bytes && s->vec == 8 ? 128 : 256);
+	share(s, tails ? tails : g, s->bytes >= f_target()->large_bytes && s->vec == 8 ? 128 : 256);
 }
 
 void f_decide_to_keep(Ctx *c, Section *s)
@@ -331,7 +363,7 @@ static void gather_rows(Ctx *c, Section *s)
 	int64_t g = s->group;
 	double spread = s->spread;
 
-	if (s->column || s->hold || g <= 32 || s->rows < 8 || spread < s->bytes / 2)
+	if (s->column || s->hold || s->tail || g <= 32 || s->rows < 8 || spread < s->bytes / 2)
 		return;
 	share(s, 32, 256);
 	f_decide_to_keep(c, s);
@@ -411,7 +443,7 @@ void f_schedule(Ctx *c, Section *s)
 		return;
 	}
 	s->group = s->per_block = 1;
-	s->hold = s->stage = 0;
+	s->hold = s->stage = s->tail = 0;
 	if (!f_try_vec(c, s, 1))
 		return;
 	if (s->across > s->along && s->rows > 1)

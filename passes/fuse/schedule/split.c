@@ -41,7 +41,7 @@ void f_split(Ctx *c, Section *s)
 	int64_t group = s->column ? 8 : 512, n;
 
 	s->split = 0;
-	if (c->sums || c->n_sections > 1 || !s->n_reds || s->n_reds > F_SPLITS ||
+	if (c->sums || s->tail || c->n_sections > 1 || !s->n_reds || s->n_reds > F_SPLITS ||
 	    (!s->column && s->group <= 32))
 		return;
 	/* Few blocks of many threads leave more of the GPU idle than many of few. */
@@ -58,8 +58,7 @@ void f_split(Ctx *c, Section *s)
 	s->block = s->per_block * s->group;
 }
 
-/* The reduction that o is the second of, as norms and softmaxes have them inside; 0: none. */
-static int first_of(const Ctx *c, const Op *o)
+int f_first_of(const Ctx *c, const Op *o)
 {
 	const Op *e = &c->g->op[o->in[0]], *off, *first;
 	int mean = o->red == RED_MEAN;
@@ -79,7 +78,7 @@ static int first_of(const Ctx *c, const Op *o)
 
 int f_stage_of(Ctx *c, int op, int number)
 {
-	int first = c->g->op[op].kind == OP_REDUCE ? first_of(c, &c->g->op[op]) : 0, stage = number;
+	int first = c->g->op[op].kind == OP_REDUCE ? f_first_of(c, &c->g->op[op]) : 0, stage = number;
 
 	if (number >= F_SPLITS)
 		return number;

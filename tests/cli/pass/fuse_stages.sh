@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# fuse_stages.sh - what each stage of passes/fuse makes of eleven graphs (tests/golden/fuse): NAME.nest has the cluster, the
+# fuse_stages.sh - what each stage of passes/fuse makes of thirteen graphs (tests/golden/fuse): NAME.nest has the cluster, the
 # estimate, the operations and the nests as explain prints them, NAME.kernel the kernels behind what all of them begin with.
 # PM_GOLDEN_UPDATE=1 writes both anew: review the diff.
 # shellcheck source=tests/lib/tap.sh
@@ -34,8 +34,8 @@ for graph in "$golden"/*.gpt; do
 	[ -s "$tmp/now" ] && same "$golden/$name.kernel"
 	tap "$name: the kernel is the committed one"
 done
-[ "$n" -eq 11 ]
-tap "there are eleven graphs"
+[ "$n" -eq 13 ]
+tap "there are thirteen graphs"
 
 pm explain "$golden/gelu_half.gpt" --pass "$fuse" --json
 exits 0 "explain --json"

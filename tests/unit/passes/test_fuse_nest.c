@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_fuse_nest.c - loop nests of passes/fuse: their text is read back as the same nest, and what they cost
- * has the properties that a cost has. The nests are those that explain prints for ten graphs
+ * has the properties that a cost has. The nests are those that explain prints for thirteen graphs
  * (tests/golden/fuse). */
 #define PM_SEVERAL_FILES
 #include "base/core/str.h"
@@ -20,9 +20,10 @@
 
 enum { MOST = 64, TEXT = 256 << 10 };
 
-static const char *const graphs[] = { "add_layer_norm", "columns",          "convolution", "gelu_half",
-				      "long_rows",      "pieces",           "product",     "resize_pool",
-				      "scatter",        "softmax_transpose" };
+static const char *const graphs[] = { "add_layer_norm",   "columns",     "convolution", "gelu_half",
+				      "held_half",        "held_rows",   "long_rows",   "pieces",
+				      "product",          "resize_pool", "row_tail",    "scatter",
+				      "softmax_transpose" };
 
 /* What the plugin's code asks of its host: memory, freed at the end of a test. */
 static void *taken[4096];

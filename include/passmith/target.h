@@ -32,6 +32,7 @@ typedef enum PmCallKind {
 typedef struct PmCallCosts {
 	double us, ramp_us, ramp_flops, rise_us, short_terms, term_us, terms_per_long /* 1 / long */,
 		us_per_flop, us_per_byte;
+	double bias_us; /* what a bias takes beside, of a convolution in steps of 1; 0 of other kinds */
 } PmCallCosts;
 
 /* 1 when the texts are equal. */
@@ -106,7 +107,7 @@ static inline const char *pm_call_costs(const PmTarget *t, PmCallKind kind, int 
 				      { "call_half_us", 0, 0, "call_half_term_us", "call_long_terms",
 					"call_half_flops_per_us" } },
 		[PM_CALL_IMAGE] = { PM_CALL_RAMPED_("image_f32"), PM_CALL_STEADY_("image_half") },
-		[PM_CALL_UNEVEN] = { PM_CALL_RAMPED_("image_f32"), PM_CALL_STEADY_("uneven") },
+		[PM_CALL_UNEVEN] = { PM_CALL_RAMPED_("image_f32"), PM_CALL_RAMPED_("uneven") },
 		[PM_CALL_WINDOW] = { PM_CALL_RAMPED_("conv_f32"), PM_CALL_RAMPED_("conv_half") },
 		[PM_CALL_GROUP] = { PM_CALL_RAMPED_("group_f32"), PM_CALL_RAMPED_("group_half") },
 	};
@@ -124,6 +125,10 @@ static inline const char *pm_call_costs(const PmTarget *t, PmCallKind kind, int 
 		return "call_ramp_flops";
 	if (!pm_target_number(t, "call_short_terms", &out->short_terms))
 		return "call_short_terms";
+	out->bias_us = 0;
+	if ((kind == PM_CALL_IMAGE || kind == PM_CALL_UNEVEN) &&
+	    !pm_target_number(t, "call_bias_us", &out->bias_us))
+		return "call_bias_us";
 	out->us = x[US];
 	out->ramp_us = x[RAMP];
 	out->rise_us = x[RISE];

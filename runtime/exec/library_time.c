@@ -46,6 +46,18 @@ static double transposed_seconds(const PmLibConv *w, int half, int64_t bytes, in
 	       prof->launch_seconds + (double)(parts + results) / prof->bytes_per_second;
 }
 
+/* Whether the result is filled with a bias first, to which a product is added (lib_algo_conv.c): of one by
+ * one, in steps of 1. Other convolutions have a launch for an operand or for the bias anyway. */
+static int is_filled(const PmLibCall *c)
+{
+	int d;
+
+	for (d = 0; c->kind == PM_LIB_CONV && d < c->conv.spatial; d++)
+		if (c->conv.stride[d] != 1)
+			return 0;
+	return c->kind == PM_LIB_CONV && c->conv.has_bias;
+}
+
 double pm_library_seconds(const PmLibCall *c, int64_t bytes, int64_t flops, const PmProfile *prof)
 {
 	int half = c->dtype == PM_F16 || c->dtype == PM_BF16;
@@ -59,7 +71,9 @@ double pm_library_seconds(const PmLibCall *c, int64_t bytes, int64_t flops, cons
 	/* A target of ours has all constants. */
 	if (pm_call_costs(prof->target, kind_of(c, half, &terms), half, &costs))
 		return NAN;
-	return pm_call_us(&costs, (double)terms, (double)flops, (double)bytes) * 1e-6;
+	return (pm_call_us(&costs, (double)terms, (double)flops, (double)bytes) +
+		(is_filled(c) ? costs.bias_us : 0)) *
+	       1e-6;
 }
 
 static int is_softmax(PmOp op)

@@ -20,15 +20,20 @@ static PmCallKind kind_of(const Op *o, int half)
 	return pm_call_of_product(p[1], p[2], p[3], half);
 }
 
-/* What the library takes for a product. */
-static double product(const Ctx *c, const Op *o)
+/* What the library takes for the product of n. A convolution of 1 by 1 adds it to a result that is filled
+ * with the bias first. */
+static double product(const Ctx *c, const Node *n)
 {
+	const Op *o = &c->g->op[n->dot];
 	const Op *a = &c->g->op[o->in[0]], *b = &c->g->op[o->in[1]];
 	double bytes = bytes_of(a) + bytes_of(b) + (double)f_numel(o) * pm_dtype_bytes(a->dtype);
 	double flops = 2.0 * (double)o->par[0] * (double)o->par[1] * (double)o->par[2] * (double)o->par[3];
 	int half = a->dtype != PM_F32;
 
-	return pm_call_us(&f_target()->call[kind_of(o, half)][half], (double)o->par[3], flops, bytes);
+	const PmCallCosts *costs = &f_target()->call[kind_of(o, half)][half];
+	int filled = o->mode == FORM_IMAGE && n->n_in > 2 && n->in[2] >= 0;
+
+	return pm_call_us(costs, (double)o->par[3], flops, bytes) + (filled ? costs->bias_us : 0);
 }
 
 /* A launch that reads and writes so many bytes. */
@@ -128,7 +133,7 @@ double f_library_time(const Ctx *c, const Node *n)
 	if (!n->launches)
 		return copied_out(c, n);
 	if (n->dot)
-		return product(c, &c->g->op[n->dot]);
+		return product(c, n);
 	for (k = 0; k < n->n_in; k++)
 		if (n->in[k] >= 0)
 			bytes += bytes_of(&c->g->op[n->in[k]]);

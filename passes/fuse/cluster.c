@@ -6,7 +6,8 @@ static const double MOST_OWED_US = 0.7, /* microseconds that views may cost befo
 	LEAST_SAVED_SHARE = 0.05,       /* of its time, which a product of our own has to save */
 	LEAST_GAIN = 1.05,              /* of a kernel's time, which the library has to take */
 	NODE_SHARE = 0.95,    /* of a node's time by itself, that counts for taking it into the kernel */
-	PRODUCT_SHARE = 0.90; /* the same of a product, where the fastest of several kernels counts */
+	PRODUCT_SHARE = 0.90, /* the same of a product, where the fastest of several kernels counts */
+	APART_US = 0.3; /* that a product as a kernel by itself has to save: its launch waits for others */
 
 enum { LOOKED = 512 /* nodes that one question about order may visit */, MOST_TRIES = 4, MOST_KNOWN = 256 };
 
@@ -204,12 +205,44 @@ static double time_of_set(Grow *g, const char **why)
 	return k.time;
 }
 
+/* Microseconds of one node as a kernel by itself; -1 when it cannot be one. */
+static double time_alone(Grow *g, int at)
+{
+	Ctx *c = g->c;
+	uint8_t was[F_NODES];
+	int i, n = c->g->n_nodes;
+	const char *why;
+	double time;
+
+	for (i = 0; i < n; i++) {
+		was[i] = c->g->node[i].in_set;
+		c->g->node[i].in_set = i == at;
+	}
+	time = time_of_set(g, &why);
+	for (i = 0; i < n; i++)
+		c->g->node[i].in_set = was[i];
+	return time;
+}
+
+/* What of a node's time outside counts for taking it into the kernel. Outside, a product becomes a kernel of
+ * its own where that pays. */
+static double time_outside(Grow *g, int at)
+{
+	const Node *n = &g->c->g->node[at];
+	double library = f_library_time(g->c, n), own;
+
+	if (!n->dot)
+		return library * NODE_SHARE;
+	own = time_alone(g, at) + APART_US;
+	return own >= APART_US && own < library * PRODUCT_SHARE ? own : library * PRODUCT_SHARE;
+}
+
 static void try_node(Grow *g, PmVal v)
 {
 	Ctx *c = g->c;
 	int at = f_node(c->g, v);
 	Node *n = at < 0 ? NULL : &c->g->node[at];
-	double then, gain = 0;
+	double then, outside, gain = 0;
 	const char *why;
 
 	c->fail = NULL;
@@ -221,10 +254,11 @@ static void try_node(Grow *g, PmVal v)
 	}
 	n->tried++;
 	n->tried_at = (uint8_t)g->size;
+	outside = time_outside(g, at);
 	n->in_set = 1;
 	then = time_of_set(g, &why);
 	if (then >= 0) {
-		gain = g->now + f_library_time(c, n) * (n->dot ? PRODUCT_SHARE : NODE_SHARE) - then;
+		gain = g->now + outside - then;
 		/* Views may cost a little: what stands behind them makes up for that, or the set is declined.
 		 */
 		if (gain >= -0.05 || (!n->launches && g->debt - gain <= MOST_OWED_US)) {
@@ -471,8 +505,8 @@ static const char *told(const Grow *g, PmStatus why)
 		if (g->why[i]) {
 			pm_text_add(&t, g->why[i]);
 		} else {
-			pm_text_add(&t, "with it the kernel would be slower than without it and a library "
-					"call, by ns ");
+			pm_text_add(&t, "with it the kernel would be slower than without it and a launch for "
+					"it, by ns ");
 			pm_text_int(&t, (int64_t)(g->slower[i] * 1000));
 		}
 		pm_text_add(&t, "\n");

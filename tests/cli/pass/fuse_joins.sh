@@ -98,6 +98,18 @@ right other 'other (float[1,6,12,12] b, float[1,12] c, float[1,6,12,64] q, float
 }'
 says 'cluster Softmax Add MatMul' "what reads a product, too, stays with that"
 
+# A product that is faster as a kernel by itself stays apart from a reader for which it would be a launch in front. It is not the
+# library's then.
+right beside 'beside (float16[1,32,27,27] x, float16[64,32,1,1] w, float16[64] b, float16[1,64,27,27] z) => (float16[1,64,3,3] y)
+{
+   c = Conv <strides = [1, 1], pads = [0, 0, 0, 0], dilations = [1, 1]> (x, w, b)
+   a = Add (c, z)
+   y = AveragePool <kernel_shape = [9, 9], strides = [9, 9], pads = [0, 0, 0, 0], dilations = [1, 1]> (a)
+}'
+says 'cluster AveragePool Add' "its readers are a kernel"
+says 'cluster Conv' "and so is a convolution"
+says 'and a launch for it, by ns' "which would take longer together"
+
 # Sixteen turns of one thread that gather and divide take longer than a row's threads that join.
 right turns 'turns (bfloat16[12,16,64] x, int64[12,16,16] i, bfloat16[12,16,16] b) => (bfloat16[12,16,16] y)
 <bfloat16 k = {13.875}>

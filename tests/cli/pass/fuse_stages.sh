@@ -44,7 +44,7 @@ tap "explain --json has the nests in reports"
 pm explain models/swin_block.gpt --pass "$fuse"
 exits 0 "explain of a model"
 says "outside LayerNormalization, node 0: " "explain says which neighbours stayed outside"
-says "with it the kernel would be slower than without it and a library call, by ns " "and why"
+says "with it the kernel would be slower than without it and a launch for it, by ns " "and why"
 
 # A cluster grows with products and without them: what is said is of the one that was taken.
 pm explain models/swin_block.gpt --pass "$build/passes/fuse.so"

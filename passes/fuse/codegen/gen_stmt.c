@@ -233,15 +233,28 @@ void g_cond(const Gen *g, const Cond *q)
 	}
 }
 
+/* Whether a loop adds vectors to moments: unrolled, the share of a turn is a constant, and there is little
+ * else. */
+static int adds_moments(const Block *b)
+{
+	const Stmt *s;
+
+	for (s = b->first; s; s = s->next)
+		if (s->kind == ST_MOMENTS)
+			return 1;
+	return 0;
+}
+
 /* "_Pragma("unroll 4") for (int k = 0; k < 12; k++) {" */
-static void turns_head(const Gen *g, int k, int64_t from, int64_t to)
+static void turns_head(const Gen *g, int k, int64_t from, int64_t to, const Block *body)
 {
 	const Shape *x = &g->n->shape;
+	int all = g->behind ? adds_moments(body) : nest_unrolled(g->n, k);
 
-	g_add(g, g->behind                ? x->vec == 8 ? "_Pragma(\"unroll 4\") " : "_Pragma(\"unroll 2\") "
-		 : nest_unrolled(g->n, k) ? "_Pragma(\"unroll\") "
-		 : x->wide && x->vec == 2 ? "_Pragma(\"unroll 8\") "
-					  : "_Pragma(\"unroll 4\") ");
+	g_add(g, all                                    ? "_Pragma(\"unroll\") "
+		 : g->behind && x->vec < 8              ? "_Pragma(\"unroll 2\") "
+		 : !g->behind && x->wide && x->vec == 2 ? "_Pragma(\"unroll 8\") "
+							: "_Pragma(\"unroll 4\") ");
 	g_num(g, "for (int k = ", from);
 	g_num(g, "; k < ", to);
 	g_add(g, "; k++) {\n");
@@ -254,7 +267,7 @@ static void loop(const Gen *g, int k, int64_t from, int64_t to, const Block *bod
 	int64_t width = x->group * (x->split ? x->split : 1);
 	int open = nest_is_open(g->n, k);
 
-	turns_head(g, k, from, to);
+	turns_head(g, k, from, to, body);
 	g_num(g, open ? "const int n" : "const int m", k);
 	g_add(g, " = ");
 	if (x->split) {

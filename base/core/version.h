@@ -4,6 +4,6 @@
 #ifndef BASE_VERSION_H
 #define BASE_VERSION_H
 
-#define PM_VERSION "0.4.15"
+#define PM_VERSION "0.4.16"
 
 #endif

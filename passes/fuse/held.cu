@@ -66,8 +66,8 @@ __device__ __forceinline__ void join_two(float &mean, float &squares, float n, i
 	mean = (mean + other) * 0.5f;
 	squares += around + d * d * (n * 0.5f);
 }
-/* Of all G threads of a block, N elements each. */
-template<int G, int N> __device__ __forceinline__ void join_moments(float &mean, float &squares)
+/* Of all G threads of a block, N elements each. What follows each other uses other memory (PLACE), as sums do (share). */
+template<int G, int N, int PLACE> __device__ __forceinline__ void join_moments(float &mean, float &squares)
 {
 	__shared__ float2 part[G / 32];
 	float n = N;

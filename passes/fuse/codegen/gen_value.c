@@ -622,6 +622,7 @@ static void join_moments(const Gen *g, const Stmt *s)
 {
 	g_num(g, "join_moments<", g->n->shape.group);
 	g_num(g, ", ", s->n);
+	g_num(g, ", ", s->m);
 	g_num(g, ">(v", s->to);
 	g_num(g, ", v", s->from[1].var);
 	g_add(g, ");\n");

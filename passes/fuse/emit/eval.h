@@ -34,8 +34,7 @@ typedef struct Build {
 	uint64_t read;                /* bits of the arguments that the section has read */
 	Memo *memo, *row_memo, *seen; /* what is known here, of the row, and of loops that are over */
 	int n_memo, memo_base, n_row, n_seen;
-	int n_reds;              /* reductions by rows that were met */
-	int squares_op, squares; /* the variance that came with its mean, and its variable; 0: none */
+	int n_reds; /* reductions by rows that were met */
 	Reduced red[F_SPLITS];
 	/* While plan.c asks what reductions depend on, without loops: */
 	int probing, n_probed; /* reductions that were met */

@@ -111,7 +111,7 @@ static int variance_of(const Ctx *c, int mean)
 	for (i = 0; i < c->g->n_ops; i++) {
 		const Op *o = &c->g->op[i];
 
-		if (o->kind == OP_REDUCE && o->red == RED_MEAN && !(o->orders & ORDER_ONE) &&
+		if (o->kind == OP_REDUCE && o->red == RED_MEAN && !o->val.id && !(o->orders & ORDER_ONE) &&
 		    f_computed(c, o) && f_first_of(c, o) == mean)
 			return i;
 	}
@@ -128,12 +128,13 @@ static int is_even(const Ctx *c, int k, int v)
 }
 
 /* Of n elements: joins what the threads have; what the second variable is then, is the variance. */
-static void join_moments(Ctx *c, int mean, int squares, int64_t n)
+static void join_moments(Ctx *c, int mean, int squares, int64_t n, int place)
 {
 	Stmt *s = f_emit_to(c, ST_JOIN_MOMENTS, mean, -1);
 
 	s->from[1] = f_ref(c, squares);
 	s->n = n / c->s->group;
+	s->m = place;
 	f_emit_to(c, ST_DIVIDE, squares, -1)->n = n;
 }
 
@@ -197,9 +198,9 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 	if (c->b.out != row)
 		return f_fail(c, "a loop was left open");
 	if (second) {
-		join_moments(c, acc, squares, n);
-		c->b.squares_op = second;
-		c->b.squares = squares;
+		join_moments(c, acc, squares, n, number % 2);
+		c->g->op[second].orders |= ORDER_ROW;
+		f_memo_add(c, second, co, o->rank, squares);
 		return acc;
 	}
 	if (c->s->group > 1)
@@ -334,8 +335,6 @@ int f_eval_reduce(Ctx *c, int op, const Ix *co)
 	}
 	if (c->s->rows && c->b.at_row && !is_alone(c, n) && !(o->orders & ORDER_ONE)) {
 		c->g->op[op].orders |= ORDER_ROW;
-		if (op == c->b.squares_op)
-			return c->b.squares;
 		return by_row(c, op, co, n);
 	}
 	f_note_thread(c, op);

@@ -52,7 +52,7 @@ void f_clear(Ctx *c, Section *s)
 	c->b.at_row = c->b.branch = c->b.reducing = c->b.singly = c->b.depth = c->b.tail = c->b.trial = 0;
 	c->b.loop_now = -1;
 	c->b.read = 0;
-	c->b.n_reds = c->b.squares_op = 0;
+	c->b.n_reds = 0;
 	take(s, (Cost){ 0 });
 	c->ix->lane = s->vec > 1 ? ix_var(c->ix, "j", s->vec - 1, DEP_LANE, 0) : ix_const(c->ix, 0);
 	c->b.nest.row = ix_var(c->ix, "r", s->rows > 0 ? f_groups(s) - 1 : 0, DEP_ROW, 0);

@@ -50,7 +50,7 @@ norm half float16 40960
 rewritten half h200
 agrees "a row of ten vectors a thread"
 held 3 65536
-grep -q '^join_moments<512, 80>(v[0-9]*, v[0-9]*);' "$tmp/sources"
+grep -q '^join_moments<512, 80, 0>(v[0-9]*, v[0-9]*);' "$tmp/sources"
 tap "its mean and variance are of one pass"
 rewritten half a100
 agrees "with less shared memory"
@@ -90,8 +90,22 @@ far (float16[9,30,40960] x, float16[30] w, float16[30] b) => (float16[9,30,40960
 GRAPH
 rewritten far h200
 agrees "a row around 896"
-grep -q '^join_moments<512, 80>' "$tmp/sources"
+grep -q '^join_moments<512, 80, 0>' "$tmp/sources"
 tap "from one pass"
+
+# A block with two rows: what its threads read of the first is not written over for the second.
+cat >"$tmp/flip.gpt" <<'GRAPH'
+flip (float16[9,30,40960] x, float16[30] w, float16[30] b) => (float16[9,30,40960] y)
+{
+   n = GroupNormalization <num_groups = 30> (x, w, b)
+   f = Slice <starts = [-1], ends = [-10], axes = [0], steps = [-1]> (n)
+   y = Add (n, f)
+}
+GRAPH
+rewritten flip h200
+agrees "a row and that of another image"
+grep -q '^join_moments<512, 80, 0>' "$tmp/sources" && grep -q '^join_moments<512, 80, 1>' "$tmp/sources"
+tap "each has its own place to join moments"
 
 norm long float16 100000
 rewritten long h200

@@ -59,7 +59,8 @@ static int load(Ctx *c, int op, const Ix *co)
 	s->where = (int8_t)(of_lane >= 0 ? -1 : f_early_place(c, o, at));
 	f_ask(c, s);
 	if (!c->b.trial) {
-		s->reread = c->b.read >> s->arg & 1;
+		/* A row's tail has elements that its loop does not read. */
+		s->reread = (c->b.read >> s->arg & 1) && !c->b.tail;
 		c->b.read |= 1ull << s->arg;
 	}
 	c->vec_in |= step == 1 ? 1ull << s->arg : 0;

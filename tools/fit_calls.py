@@ -45,18 +45,18 @@ class Call:
     launch behind it begins while it runs."""
 
     def __init__(self, text):
-        self.kind, self.bias = None, False
+        self.kind = None
         body = text[text.rindex("{"):]
         nodes = re.findall(r"\b\w+(?:, \w+)* = (\w+) ?[<(]", body)
         self.hides = len(nodes) > 1 and nodes[0] in CALLS
         values = {n: (t, [int(d) for d in dims.split(",")]) for t, dims, n in re.findall(r"(\w+)\[([\d,]+)\] (\w+)", text)}
-        found = re.search(r"= (MatMul|Gemm|Conv) ?(?:<([^>]*)>)? ?\((\w+), (\w+)(, \w+)?", body)
+        found = re.search(r"= (MatMul|Gemm|Conv) ?(?:<([^>]*)>)? ?\((\w+), (\w+)", body)
         if sum(n in CALLS for n in nodes) != 1 or not found or found[3] not in values or found[4] not in values:
             return
         how, (dtype, x), (_, w) = found[2] or "", values[found[3]], values[found[4]]
         half, size = dtype != "float", 4 if dtype == "float" else 2
         if found[1] == "Conv":
-            self.convolution(how, x, w, half, size, bool(found[5]))
+            self.convolution(how, x, w, half, size)
         elif len(x) > 1 and len(w) > 1:
             self.matrices(how, x, w, half, size)
 
@@ -70,13 +70,12 @@ class Call:
         odd = half and (n % 8 or self.terms % 8)
         self.kind = "row" if 1 in (m, n) or self.terms <= 2 else "odd" if odd else "half" if half else "f32"
 
-    def convolution(self, how, x, w, half, size, bias):
+    def convolution(self, how, x, w, half, size):
         steps = [int(s) for s in (re.search(r"strides = \[([\d, ]+)\]", how) or ["", "1"])[1].split(",")]
         if product(w[2:]) > 1 or w[1] != x[1]:
             return
         places = product((d - 1) // s + 1 for d, s in zip(x[2:], steps * len(x)))
         self.terms, self.operations = w[1], 2.0 * x[0] * places * w[0] * w[1]
-        self.bias = bias and x[0] * places > 1 and product(steps) == 1
         self.bytes = size * (x[0] * places * (w[0] + w[1]) + product(w))
         self.kind = "row" if x[0] * places == 1 else "image_f32" if not half else "uneven" if places % 8 and places > 1 else "image_half"
 
@@ -87,13 +86,12 @@ def far(kind):
 
 
 def kinds(call, c):
-    """Microseconds of a call by constants c, named as those of a target."""
+    """Microseconds of a call by constants c, named as those of a target; without a bias, which takes the same by all of them."""
     k = {part: c.get(f"call_{call.kind}_{part}", 0) for part in PARTS}
     bend = call.terms / c[far(call.kind)] if far(call.kind) else 0
     return (k["us"] + k["ramp_us"] * call.operations / (call.operations + c["call_ramp_flops"]) +
             k["rise_us"] * call.terms / (call.terms + c["call_short_terms"]) + k["term_us"] * call.terms / (1 + bend) +
-            (call.operations / k["flops_per_us"] if k["flops_per_us"] else 0) + call.bytes / c["copy_bytes_per_us"] +
-            (c["call_bias_us"] if call.bias else 0))
+            (call.operations / k["flops_per_us"] if k["flops_per_us"] else 0) + call.bytes / c["copy_bytes_per_us"])
 
 
 def begun(call, c):

@@ -7,7 +7,7 @@ static const double MOST_OWED_US = 0.7, /* microseconds that views may cost befo
 	LEAST_GAIN = 1.05,              /* of a kernel's time, which the library has to take */
 	NODE_SHARE = 0.95,    /* of a node's time by itself, that counts for taking it into the kernel */
 	PRODUCT_SHARE = 0.90, /* the same of a product, where the fastest of several kernels counts */
-	APART_US = 0.3; /* that a product as a kernel by itself has to save: its launch waits for others */
+	APART_US = 0.3;       /* that a product as a kernel by itself has to save (docs/design/fusion.md) */
 
 enum { LOOKED = 512 /* nodes that one question about order may visit */, MOST_TRIES = 4, MOST_KNOWN = 256 };
 

@@ -46,11 +46,7 @@ template<int N> __device__ __forceinline__ float lanes_sum(const float (&v)[N])
 template<int N> __device__ __forceinline__ void moments(float &mean, float &squares, const float (&v)[N], int turn)
 {
 	const float own = lanes_sum(v) * (1.f / N), d = own - mean;
-#ifdef PASSMITH_EMU
-	const float share = 1.f / (float)(turn + 1);
-#else
-	const float share = __fdividef(1.f, (float)(turn + 1));
-#endif
+	const float share = 1.f / (float)(turn + 1); /* a constant: turns are unrolled */
 	float around = 0;
 #pragma unroll
 	for (int j = 0; j < N; j++)

@@ -5,6 +5,12 @@
 
 fuse=$build/passes/fuse.so
 
+# first_kernel FILE: the text of the first kernel of a rewritten graph, line by line; nothing when there is none.
+first_kernel()
+{
+	sed -n 's/.* source_0 = "//; s/", source_1 = .*//; s/", type_0 = .*//; s/\\n/\n/gp' "$1"
+}
+
 # right NAME GRAPH: the graph's kernels give what the reference does; then $tmp/out is what explain says.
 right()
 {

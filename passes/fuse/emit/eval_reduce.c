@@ -73,6 +73,17 @@ static void place(Ctx *c, const Op *o, const Ix *co, Ix e, Ix *at)
 		at[axis[k]] = in[k];
 }
 
+/* The value of an element that is reduced. */
+static int term(Ctx *c, int op, const Ix *at)
+{
+	int v;
+
+	c->b.reducing++;
+	v = f_eval(c, op, at);
+	c->b.reducing--;
+	return v;
+}
+
 /* What the reduction of n elements (in_slice: of as many as this block has) comes to: of the operation's
  * type, divided when it is a mean. */
 static int end_of(Ctx *c, const Op *o, int acc, int64_t n, int in_slice)
@@ -146,9 +157,7 @@ static void tail(Ctx *c, const Op *o, const Ix *co, int acc, int loop)
 	int v;
 
 	place(c, o, co, f_tail_begin(c, loop, &st), at);
-	c->b.reducing++;
-	v = f_eval(c, o->in[0], at);
-	c->b.reducing--;
+	v = term(c, o->in[0], at);
 	if (v < 0)
 		return;
 	c->b.nest.var[acc].exact &= c->b.nest.var[v].exact;
@@ -167,9 +176,7 @@ static int by_row(Ctx *c, int op, const Ix *co, int64_t n)
 	    squares = second ? f_new_var(c, PM_F32, 0) : -1, v, y, number, stage, joined;
 
 	place(c, o, co, f_loop_begin(c, n, &st), at);
-	c->b.reducing++;
-	v = f_eval(c, o->in[0], at);
-	c->b.reducing--;
+	v = term(c, o->in[0], at);
 	if (v < 0)
 		return -1;
 	number = c->b.n_reds++;
@@ -230,9 +237,7 @@ int f_pick(Ctx *c, int op, const Ix *co, int red)
 		own[k] = co[axis[k]];
 	e = f_loop_begin(c, n, &st);
 	place(c, o, co, e, at);
-	c->b.reducing++;
-	v = f_eval(c, op, at);
-	c->b.reducing--;
+	v = term(c, op, at);
 	if (v < 0)
 		return -1;
 	number = c->b.n_reds++;
@@ -279,9 +284,7 @@ static int by_thread(Ctx *c, int op, const Ix *co, int64_t n)
 	place(c, o, co, f_loop_alone(c, FOR_SERIAL, n), at);
 	mark = f_mark(c);
 	c->b.branch++;
-	c->b.reducing++;
-	v = f_eval(c, o->in[0], at);
-	c->b.reducing--;
+	v = term(c, o->in[0], at);
 	c->b.branch--;
 	if (v < 0)
 		return -1;

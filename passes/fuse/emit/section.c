@@ -96,13 +96,26 @@ static int loop_class(Ctx *c, int64_t extent)
 	return c->b.nest.n_loops++;
 }
 
+/* What is written from here on is the body of a loop of class k (-1: of none). */
+static void enter(Ctx *c, int k)
+{
+	c->b.memo_base = c->b.n_memo;
+	c->b.at_row = c->b.branch = 0;
+	c->b.loop_now = k;
+	f_open(c, NULL);
+}
+
+static LoopState state_now(const Ctx *c, int loop)
+{
+	return (LoopState){ c->b.out,      c->b.at_row, c->b.memo_base, c->b.n_memo, c->b.branch,
+			    c->b.loop_now, loop };
+}
+
 Ix f_loop_begin(Ctx *c, int64_t extent, LoopState *st)
 {
 	int k;
 
-	*st = (LoopState){
-		c->b.out, c->b.at_row, c->b.memo_base, c->b.n_memo, c->b.branch, c->b.loop_now, 0
-	};
+	*st = state_now(c, 0);
 	if (c->b.depth == F_DEPTH || extent % f_step(c->s)) {
 		f_fail(c,
 		       extent % f_step(c->s) ? "lanes go different ways" : "it has loops in loops in loops");
@@ -110,11 +123,8 @@ Ix f_loop_begin(Ctx *c, int64_t extent, LoopState *st)
 	}
 	k = loop_class(c, extent);
 	st->loop = k;
-	c->b.memo_base = c->b.n_memo;
-	c->b.at_row = c->b.branch = 0;
-	c->b.loop_now = k;
 	c->b.depth++;
-	f_open(c, NULL);
+	enter(c, k);
 	if (c->fail || c->s->wide)
 		return c->fail ? 0 : c->b.nest.loop[k].chunk;
 	return ix_add(c->ix, ix_scale(c->ix, c->b.nest.loop[k].chunk, c->s->vec), c->ix->lane);
@@ -160,17 +170,13 @@ Ix f_tail_begin(Ctx *c, int loop, LoopState *st)
 	int64_t n = c->b.nest.loop[loop].tail;
 	Stmt *s;
 
-	*st = (LoopState){ c->b.out,      c->b.at_row, c->b.memo_base, c->b.n_memo, c->b.branch,
-			   c->b.loop_now, loop };
+	*st = state_now(c, loop);
 	c->b.out = &c->b.nest.decl;
 	s = f_emit(c, ST_TAIL_PLACE);
 	s->def = f_new_index(c, 'u', n - 1, DEP_CHUNK, 0);
 	s->n = n;
-	c->b.memo_base = c->b.n_memo;
-	c->b.at_row = c->b.branch = 0;
-	c->b.loop_now = -1;
 	c->b.tail = 1;
-	f_open(c, NULL);
+	enter(c, -1);
 	return ix_plus(c->ix, s->def, c->b.nest.loop[loop].extent - n);
 }
 

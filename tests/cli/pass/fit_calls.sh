@@ -27,6 +27,11 @@ for kind in f32 half odd image_f32 image_half uneven; do
 	tap "$kind is told"
 done
 
+fit docs/results/h200_one_by_one.json
+exits 0 "and those of convolutions of 1 by 1"
+awk '$1 == "uneven" { ok = $2 >= 30 && $(NF - 1) >= 85 } END { exit !ok }' "$tmp/out"
+tap "uneven ones are foretold as targets/h200.def says they were fitted"
+
 fit docs/results/modelled_times.json
 exits 0 "and those of modelled times"
 awk '/left out/ { left += $1 } $1 == "half" { all = $2 } END { exit !(left > 100 && all > 100) }' "$tmp/out"

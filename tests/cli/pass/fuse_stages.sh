@@ -5,9 +5,10 @@
 # PM_GOLDEN_UPDATE=1 writes both anew: review the diff.
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
+# shellcheck source=tests/lib/fuse.sh
+. "$(dirname "$0")/../../lib/fuse.sh"
 
 golden=tests/golden/fuse
-fuse=$build/passes/fuse.so
 
 # same FILE: $tmp/now is what the committed file says, or becomes it.
 same()
@@ -29,7 +30,7 @@ for graph in "$golden"/*.gpt; do
 	tap "$name: cluster, estimate, operations and nests are the committed ones"
 	pm apply "$graph" --pass "$fuse" -o "$tmp/fused.gpt"
 	exits 0 "apply $name"
-	sed -n 's/.* source_0 = "//; s/", source_1 = .*//; s/", type_0 = .*//; s/\\n/\n/gp' "$tmp/fused.gpt" | sed 's/\\"/"/g; s/\\t/\t/g' |
+	first_kernel "$tmp/fused.gpt" | sed 's/\\"/"/g; s/\\t/\t/g' |
 		awk '/^template<int A> .* void body0\(|^extern "C" / { on = 1 } on' >"$tmp/now"
 	[ -s "$tmp/now" ] && same "$golden/$name.kernel"
 	tap "$name: the kernel is the committed one"
